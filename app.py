@@ -18,7 +18,7 @@ from serving import server
 from serving.listener import listen
 from serving.log import AccessLog, log_to_stderr
 from settings import PROJECT_FOLDER, SERVICE_NAME, __version__, load_environment, read_settings
-from storage import database
+from storage import database_setup
 from storage.changes import change_detector
 
 # endpoints that require a key; paths are relative to API_PATH
@@ -41,7 +41,7 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     alias = {"DATABASE_URL": config.get("SQLALCHEMY_DATABASE_URI", "")}
     settings = read_settings(load_environment(), alias, config)  # later sources take precedence
     app.config.update(config | settings)  # parsed values replace the text in config
-    database.init_app(app)
+    database_setup.init_app(app)
     errors.init_app(app)
     security_headers.init_app(app)
     auth.init_app(app)

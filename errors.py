@@ -39,7 +39,7 @@ OUTDATED_SCHEMA = re.compile(
 
 
 class MissingKeyError(Unauthorized):
-    """The request lacks an API key."""
+    """The API key is missing from the request."""
 
 
 def init_app(app: Flask) -> None:

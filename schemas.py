@@ -106,7 +106,7 @@ FIELDS_OF_3_0_0 = {"origin", "claim", "claimedAt", "edited"}
 class ArticleImportSchema(ArticleSchema):
     """An article to import: the full article, plus fields that no endpoint returns.
 
-    `load` returns a dictionary keyed by `Article` column. It lacks missing and null fields, unless they have a default.
+    `load` returns a dictionary keyed by `Article` column. It has missing and null fields only if they have a default.
     """
 
     status = fields.String(validate=one_of(("published", "draft", "pending")))

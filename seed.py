@@ -21,7 +21,7 @@ from models import ApiKey, Article, Customer, db
 from schemas import API_PATH
 from serving.listener import base_url
 from settings import load_environment
-from storage.customers import DEMO_CUSTOMER, create_customer, delete_customer, find_customer
+from storage.customer_rows import DEMO_CUSTOMER, create_customer, delete_customer, find_customer
 from transfer.imports import import_records
 
 MAX_ARTICLES = 100_000

@@ -12,7 +12,7 @@ from commands.support.lookup import find_closest, get_customer_again
 from commands.support.session import command_session
 from commands.support.terminal import confirm, echo, format_article_count, format_deletion
 from models import ApiKey, Article, Customer, db
-from storage.customers import check_new_name, delete_customer, find_customer
+from storage.customer_rows import check_new_name, delete_customer, find_customer
 from storage.queries import VALID_KEY
 
 

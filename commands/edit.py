@@ -16,9 +16,9 @@ from commands.support.lookup import find_articles, get_articles, get_articles_ag
 from commands.support.session import command_session
 from commands.support.terminal import echo
 from content.text import printable
-from converters.articles import ImportProblem, SourceError
 from converters.field_names import ORIGIN_FIELDS
 from converters.front_matter import parse_front_matter
+from converters.source_articles import ImportProblem, SourceError
 from converters.values import set_slug
 from models import PUBLICATION_STATES, Customer
 from schema_fields import format_timestamp

@@ -13,7 +13,7 @@ from commands.support.import_result import print_missing_old_urls, print_result,
 from commands.support.lookup import get_customer, get_customer_again
 from commands.support.session import command_session
 from commands.support.terminal import can_ask, confirm, show_progress
-from converters.articles import SourceOptions
+from converters.source_articles import SourceOptions
 from models import Customer
 from settings import load_environment
 from storage.new_files import create_new_file

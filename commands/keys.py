@@ -12,7 +12,7 @@ from commands.support.groups import keys_group
 from commands.support.session import command_session
 from commands.support.terminal import echo
 from models import ApiKey, Customer, db
-from storage.customers import find_or_create_customer
+from storage.customer_rows import find_or_create_customer
 
 
 @keys_group.command()

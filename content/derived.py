@@ -12,7 +12,7 @@ ONLY_A_URL = re.compile(r"\s*(?:https?://|www\.)\S+\s*", re.IGNORECASE)
 
 
 def fill_derived_fields(article: dict[str, Any]) -> dict[str, Any]:
-    """Fill in the reading time, meta title and meta description that an article lacks.
+    """Fill in the reading time, meta title and meta description that are missing from an article.
 
     Takes and returns a dictionary keyed by `Article` column.
     """

@@ -11,8 +11,8 @@ from urllib.parse import urljoin
 
 from content.urls import NOT_RELATIVE, change_urls, page_key, split_page
 from converters import note_kinds
-from converters.articles import Link, Note, SourceArticle, SourceOptions, Subject
 from converters.media_suffixes import is_file_url
+from converters.source_articles import Link, Note, SourceArticle, SourceOptions, Subject
 
 ADVICE = "Write absolute URLs, or name the source's site with --site or SITE_URL."
 RELATIVE_URLS = Note("Links and pictures with relative URLs", advice=ADVICE, subject=Subject.OLD_SITE)

@@ -10,9 +10,9 @@ from typing import Any
 
 from content.html import is_empty
 from converters import note_kinds
-from converters.articles import FALSE_WORDS, TRUE_WORDS, Claim, SourceArticle, Subject
 from converters.dates import parse_date
 from converters.field_names import NamedFields, word_of
+from converters.source_articles import FALSE_WORDS, TRUE_WORDS, Claim, SourceArticle, Subject
 
 TRUE = (*TRUE_WORDS, "1")
 FALSE = (*FALSE_WORDS, "0")

@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from html import escape
 
 from converters.article_urls import ArticleUrls, old_site
-from converters.articles import (
+from converters.claims import is_status
+from converters.decoding import decode_utf8
+from converters.field_mapping import map_fields
+from converters.field_names import FIELD_BY_ALIAS, plain_name
+from converters.leftover_markup import note_leftover_markup
+from converters.scalars import NON_TEXT_FIELDS, Unquoted
+from converters.source_articles import (
     ConvertedItems,
     ImportProblem,
     Origin,
@@ -15,12 +21,6 @@ from converters.articles import (
     SourceError,
     SourceOptions,
 )
-from converters.claims import SWITCHES, is_status
-from converters.decoding import decode_utf8
-from converters.field_mapping import map_fields
-from converters.field_names import FIELD_BY_ALIAS, plain_name
-from converters.leftover_markup import note_leftover_markup
-from converters.scalars import NON_TEXT_FIELDS, Unquoted
 
 MAX_CELL_LENGTH = 1 << 24  # characters
 DELIMITERS = ",;\t"
@@ -37,7 +37,7 @@ Cells = dict[str, str]  # by column
 def read_csv(source: str, options: SourceOptions) -> ConvertedItems:
     """Yield the articles of a CSV file.
 
-    Raises SourceError or OSError if it has none, or cannot be read any further.
+    Raises SourceError or OSError if it has none, or cannot be read past some line.
     """
     rows = list(_read_rows(source))
     if not rows:
@@ -81,7 +81,7 @@ def _read_cell(name: str, text: str) -> str:
 def _read_rows(source: str) -> Iterator[tuple[str, Cells] | ImportProblem]:
     """Yield non-empty rows, with their places, and a problem for each row that is too long.
 
-    Raises SourceError or OSError if the file cannot be read any further.
+    Raises SourceError or OSError if the file cannot be read past some line.
     """
     csv.field_size_limit(MAX_CELL_LENGTH)  # of the process
     with open(source, "rb") as file:

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from converters.articles import SourceError
+from converters.source_articles import SourceError
 
 UTF16 = "Is UTF-16, as PowerShell's > writes it. Save it as UTF-8, or export the articles again with --output FILE."
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from converters.articles import DECISIVE_FIELDS, EMPTY_VALUES, ImportProblem, SourceArticle, SourceOptions
 from converters.claims import note_claim, take_claim
 from converters.field_names import (
     FIELD_BY_ALIAS,
@@ -16,6 +15,7 @@ from converters.field_names import (
     word_of,
 )
 from converters.old_urls import pattern_url, take_old_urls
+from converters.source_articles import DECISIVE_FIELDS, EMPTY_VALUES, ImportProblem, SourceArticle, SourceOptions
 from converters.values import normalize_values, read_names, set_slug
 
 

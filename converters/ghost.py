@@ -9,7 +9,10 @@ from typing import Any
 
 from converters import note_kinds
 from converters.article_urls import ArticleUrls, old_site
-from converters.articles import (
+from converters.claims import note_unknown_status, set_claim
+from converters.decoding import parse_json
+from converters.leftover_markup import note_leftover_markup
+from converters.source_articles import (
     ConvertedItems,
     ImportProblem,
     Origin,
@@ -19,9 +22,6 @@ from converters.articles import (
     Subject,
     locate_post,
 )
-from converters.claims import note_unknown_status, set_claim
-from converters.decoding import parse_json
-from converters.leftover_markup import note_leftover_markup
 from converters.values import normalize_values, set_slug
 
 OLD_VERSION = re.compile(r"[0-3]\.|0\d\d\Z")  # Ghost 0 numbered its exports 000, 001 and so on

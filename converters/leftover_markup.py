@@ -3,7 +3,7 @@
 import re
 
 from content.shortcodes import CODE, drop_shortcodes
-from converters.articles import SourceArticle
+from converters.source_articles import SourceArticle
 
 VISIBLE = "Shortcodes and template tags that readers see as text"
 DROPPED = "Shortcodes and template tags that were dropped"

@@ -6,10 +6,10 @@ from datetime import tzinfo
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from converters.articles import SourceArticle, SourceOptions
 from converters.dates import parse_written_date
 from converters.field_names import NamedFields
 from converters.slugs import slug_from_title
+from converters.source_articles import SourceArticle, SourceOptions
 from converters.values import encode_url
 
 PRESENT_ALIASES = ("permalink", "url", "posturl")

@@ -6,10 +6,10 @@ from typing import Any
 from unicodedata import normalize
 
 from converters import note_kinds
-from converters.articles import DATE_FIELDS, EMPTY_VALUES, SourceArticle, SourceOptions
 from converters.dates import parse_date
 from converters.scalars import NON_TEXT_FIELDS, parse_scalars
 from converters.slugs import normalize_slug, slug_from_title
+from converters.source_articles import DATE_FIELDS, EMPTY_VALUES, SourceArticle, SourceOptions
 
 NAME_FIELDS = ("category", "keywords", "authors")
 IMAGE_KEYS = ("src", "url", "feature", "image", "path")

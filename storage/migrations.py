@@ -34,20 +34,27 @@ def replace_claims_by_flags(connection: Connection, article: str) -> list[str]:
         connection.exec_driver_sql(f"ALTER TABLE {article} ADD COLUMN {column}")
     mark_decided = text(f"UPDATE {article} SET publication_edited = true WHERE {WAS_DECIDED_HERE}")  # noqa: S608
     now = bindparam("now", datetime.now(UTC), UtcDateTime)
-    decided = connection.execute(mark_decided.bindparams(now)).rowcount
+    connection.execute(mark_decided.bindparams(now))
     for statement in (
         "SET status = 'draft' WHERE status = 'pending' AND claim = 'withheld'",
         "SET text_edited = true WHERE edited",
     ):
         connection.exec_driver_sql(f"UPDATE {article} {statement}")
-    edited = connection.exec_driver_sql(f"SELECT count(*) FROM {article} WHERE edited").scalar_one()  # noqa: S608
     unknown = _split_origins(connection, article)
     for column in ("origin", "claim", "claimed_at", "edited"):
         connection.exec_driver_sql(f"ALTER TABLE {article} DROP COLUMN {column}")
     if connection.dialect.name == "postgresql":  # on SQLite, constraints come from models.py
         connection.exec_driver_sql(f"ALTER TABLE {article} ADD UNIQUE (customer_id, source, source_key)")
         connection.exec_driver_sql(f"ALTER TABLE {article} DROP CONSTRAINT IF EXISTS article_read_time_check")
-    return _describe(decided, edited, unknown)
+    return _describe(
+        _count(connection, article, "publication_edited"), _count(connection, article, "text_edited"), unknown
+    )
+
+
+def _count(connection: Connection, article: str, flag: str) -> int:
+    """Return how many articles from a source have a flag."""
+    count = f"SELECT count(*) FROM {article} WHERE source IS NOT NULL AND {flag}"  # noqa: S608
+    return int(connection.exec_driver_sql(count).scalar_one())
 
 
 def _split_origins(connection: Connection, article: str) -> int:

@@ -70,7 +70,7 @@ def refuse_foreign_tables(connection: Connection) -> None:
 
 
 def _alter_tables(connection: Connection) -> list[str]:
-    """Alter the tables on PostgreSQL. Requests wait meanwhile."""
+    """Alter the tables on PostgreSQL. Requests wait until the upgrade has ended."""
     connection.exec_driver_sql(POSTGRESQL_LOCKS["edit"])  # writers lock article before they read customer
     connection.exec_driver_sql("SET CONSTRAINTS ALL IMMEDIATE")  # pending triggers would prevent ALTER TABLE
     # in the order in which requests read them, so that a request and the upgrade never wait for each other

@@ -17,7 +17,7 @@ from helpers import POSTGRESQL, Server, Site, client_with_key, create_key, run_c
 from importer import Importer
 
 from settings import SettingsSchema
-from storage.database import prepare_database
+from storage.database_setup import prepare_database
 
 # Background jobs of a shell ignore SIGINT, and the commands that tests interrupt would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -9,9 +9,9 @@ import pytest
 from importer import SITE, post
 
 from converters import note_kinds
-from converters.articles import SourceOptions
 from converters.claims import NOT_UNDERSTOOD
 from converters.markdown import read_folder
+from converters.source_articles import SourceOptions
 
 BANNER = "https://a.example/a.jpg"
 

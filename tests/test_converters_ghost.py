@@ -8,8 +8,8 @@ import pytest
 from helpers import PROJECT
 from importer import SITE, ghost
 
-from converters.articles import SourceOptions
 from converters.ghost import read_ghost
+from converters.source_articles import SourceOptions
 
 
 def test_posts_are_imported_with_their_fields(importer):

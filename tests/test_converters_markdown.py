@@ -6,9 +6,9 @@ from datetime import UTC
 import pytest
 from importer import SITE, ghost, post
 
-from converters.articles import SourceArticle, SourceOptions
 from converters.ghost import read_ghost
 from converters.markdown import read_folder
+from converters.source_articles import SourceArticle, SourceOptions
 
 MARKDOWN = """"Hello" -- it's a 501(c)(3) ~~old~~ https://a.example/a--b. README.md me@a.example H~2~O
 

@@ -9,7 +9,7 @@ import pytest
 from helpers import PROJECT
 from importer import DATE, PICTURE, SITE, wordpress
 
-from converters.articles import ImportProblem, SourceError, SourceOptions, Subject
+from converters.source_articles import ImportProblem, SourceError, SourceOptions, Subject
 from converters.wordpress import read_wordpress
 
 OPTIONS = SourceOptions("", UTC)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from converters.articles import IgnoredItem, Note, Subject
+from converters.source_articles import IgnoredItem, Note, Subject
 from transfer.report import ImportReport, show_value
 
 

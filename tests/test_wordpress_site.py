@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from converters.articles import SourceError, SourceOptions, Subject
+from converters.source_articles import SourceError, SourceOptions, Subject
 from converters.wordpress import site
 from converters.wordpress.site import find_api, read_site
 

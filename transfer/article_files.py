@@ -5,14 +5,14 @@ from typing import Any
 
 import orjson
 
-from converters.articles import DATE_FIELDS, SourceArticle, SourceOptions
 from converters.front_matter import dump_front_matter
 from converters.markdown import render_markdown
 from converters.scalars import parse_scalars
+from converters.source_articles import DATE_FIELDS, SourceArticle, SourceOptions
 from converters.values import normalize_date
 from transfer.json_files import own_article
 
-# An export writes all of these, so a file that lacks one is another system's.
+# An export writes all of these, so a file without one of them is another system's.
 EXPORTED_FIELDS = {"id", "title", "slug", "status", "createdAt", "updatedAt", "views"}
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from content.urls import NOT_RELATIVE, article_url, change_urls, has_same_host, is_same_page, page_key, split_page
 from converters.article_urls import RELATIVE_URLS
-from converters.articles import Note, SourceArticle, Subject
+from converters.source_articles import Note, SourceArticle, Subject
 
 OLD_LINKS = Note("Links to the old site stay", unit="URL", subject=Subject.OLD_SITE)
 NO_SITE = "To rewrite those between articles, say where your site shows them: flask customers site."

@@ -7,7 +7,7 @@ from typing import Any
 from marshmallow import ValidationError
 
 from content.derived import fill_derived_fields
-from converters.articles import (
+from converters.source_articles import (
     DECISIVE_FIELDS,
     Claim,
     ConvertedItems,
@@ -45,7 +45,7 @@ class CheckedArticles:
     is_incomplete: bool = False  # has something invalid whose source is unknown
     _where: dict[tuple[str, Any], str] = field(default_factory=dict)  # by unique field and value
 
-    def lacks(self, origin: Origin) -> bool:
+    def is_missing(self, origin: Origin) -> bool:
         """Return whether an article is missing from its source. Nothing is if an article's origin is unknown."""
         if self.is_incomplete or origin.source in self.incomplete_sources:
             return False

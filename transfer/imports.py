@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from content.urls import split_page
-from converters.articles import Note, SourceArticle, Subject
+from converters.source_articles import Note, SourceArticle, Subject
 from models import Customer
 from schema_fields import truncate_to_milliseconds
 from transfer import SuspiciousImportError
@@ -67,7 +67,7 @@ def write_articles(
     if reasons and is_valid and not report.fatal and not options.dry_run:
         raise SuspiciousImportError(reasons)
     report.invalid += [(problem,) for problem in plan.problems]
-    report.raise_if_problems(skip_invalid=options.skip_invalid)
+    report.raise_if_problems(has_valid=bool(plan.slugs), skip_invalid=options.skip_invalid)
     result = write_plan(customer, plan, options, ArticleLinks(plan.slugs, customer.site))
     result.stop_reasons = reasons
     _report_decisions(plan, report)

@@ -7,8 +7,8 @@ from typing import IO, Any
 
 import orjson
 
-from converters.articles import ConvertedItems, ImportProblem, Origin, SourceArticle, SourceError, SourceOptions
 from converters.decoding import parse_json, reject_utf16
+from converters.source_articles import ConvertedItems, ImportProblem, Origin, SourceArticle, SourceError, SourceOptions
 from storage.new_files import create_new_file
 
 JSON_LINES_HINT = "Correct it or, if each line is an article (JSON Lines), rename the file to .jsonl."

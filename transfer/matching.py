@@ -17,7 +17,7 @@ from typing import Any
 
 from sqlalchemy import Row, select
 
-from converters.articles import ImportProblem, Origin, SourceArticle
+from converters.source_articles import ImportProblem, Origin, SourceArticle
 from models import Article, db
 from transfer.checks import CheckedArticles, locate
 from transfer.report import show_value
@@ -53,7 +53,7 @@ def match_articles(
         matcher.match_known(article)
     for article in articles:
         matcher.match_slug(article)
-    missing = [row for row in matcher.unmatched() if checked.lacks(Origin(row.source, row.source_key))]
+    missing = [row for row in matcher.unmatched() if checked.is_missing(Origin(row.source, row.source_key))]
     new = [article for article in articles if article.origin and article not in matcher.matches]
     drafts = [row for row in missing if row.status == "draft" and not (row.text_edited or row.publication_edited)]
     matcher.match_alike(new, missing, _all_values)

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from content.text import printable
-from converters.articles import ImportProblem, Origin, SourceArticle
+from converters.source_articles import ImportProblem, Origin, SourceArticle
 from transfer.checks import CheckedArticles, locate
 from transfer.matching import Matches, StoredArticle, has_appended_date, load_stored, match_articles
 from transfer.publication import Publication, follow_own_format, follow_source, stored_publication
@@ -116,7 +116,7 @@ def _find_withdrawn(
     withdrawn = {}
     for row in stored:
         origin = Origin(row.source, row.source_key)
-        is_missing = options.unpublish_missing and row.pk not in matched and checked.lacks(origin)
+        is_missing = options.unpublish_missing and row.pk not in matched and checked.is_missing(origin)
         if is_missing or origin in withheld:
             withdrawn[row.pk] = follow_source("withheld", None, row, now, publish=False)
     return withdrawn

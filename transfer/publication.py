@@ -1,11 +1,12 @@
 """Whether an import publishes an article, and as of when.
 
-| The source            | new       | draft     | pending   | published, scheduled                        |
-|-----------------------|-----------|-----------|-----------|---------------------------------------------|
-| withholds or lacks it | draft     | draft     | draft     | draft                                       |
-| publishes it          | pending   | pending   | pending   | stays; its date never makes it visible earlier |
-| … with --publish      | published | published | published | stays, with the source's date               |
-| says nothing          | pending   | pending   | pending   | stays                                       |
+| The source              | new       | draft     | pending   | published, scheduled                           |
+|-------------------------|-----------|-----------|-----------|------------------------------------------------|
+| withholds it, or it is  | draft     | draft     | draft     | draft                                          |
+| missing from the source |           |           |           |                                                |
+| publishes it            | pending   | pending   | pending   | stays; its date never makes it visible earlier |
+| … with --publish        | published | published | published | stays, with the source's date                  |
+| says nothing            | pending   | pending   | pending   | stays                                          |
 
 An article whose publication was decided here (`publication_edited`) keeps it, whatever its source says.
 """
@@ -13,7 +14,7 @@ An article whose publication was decided here (`publication_edited`) keeps it, w
 from datetime import datetime
 from typing import NamedTuple
 
-from converters.articles import Claim
+from converters.source_articles import Claim
 from transfer.matching import StoredArticle
 
 

@@ -11,8 +11,8 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 import orjson
 
-from converters.articles import ConvertedItems, SourceError, SourceOptions
 from converters.field_names import IMPORT_FIELDS
+from converters.source_articles import ConvertedItems, SourceError, SourceOptions
 from schemas import API_PATH, ListQuerySchema
 from transfer.json_files import own_article
 

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from content.text import printable
-from converters.articles import IgnoredItem, ImportProblem, Note, Subject
+from converters.source_articles import IgnoredItem, ImportProblem, Note, Subject
 from transfer import ImportFailedError
 
 MAX_REASONS = 20
@@ -83,10 +83,14 @@ class ImportReport:
             shown.append(f"… and {rest} more.")
         return shown
 
-    def raise_if_problems(self, *, skip_invalid: bool) -> None:
-        """Raise ImportFailedError if there are problems, unless they concern single articles and may be skipped."""
+    def raise_if_problems(self, *, has_valid: bool, skip_invalid: bool) -> None:
+        """Raise ImportFailedError if there are problems, unless they concern single articles and may be skipped.
+
+        `has_valid`: whether there are valid articles beside the others.
+        """
         if self.fatal or (self.invalid and not skip_invalid):
-            hint = [] if self.fatal else ["To import the valid articles anyway, add --skip-invalid."]
+            can_skip = has_valid and not self.fatal
+            hint = ["To import the valid articles anyway, add --skip-invalid."] if can_skip else []
             lines = ["Nothing was written because of these errors:", *self.problem_lines(), *hint]
             raise ImportFailedError("\n".join(map(printable, lines)))
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from content.search import search_columns
 from content.structured_data import Publisher, custom_schema_markup
-from converters.articles import SourceArticle
+from converters.source_articles import SourceArticle
 from schemas import RESPONSE_COLUMNS
 from transfer.checks import ArticleRow
 from transfer.publication import Publication

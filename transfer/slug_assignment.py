@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable
 from datetime import UTC, date, datetime
 from typing import Any
 
-from converters.articles import ImportProblem, SourceArticle
+from converters.source_articles import ImportProblem, SourceArticle
 from schemas import MAX_SLUG_LENGTH
 from transfer.checks import locate
 from transfer.matching import Matches, StoredArticle

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
-from converters.articles import ConvertedItems, ImportProblem, SourceError, SourceOptions, unreadable_problem
 from converters.csv_files import read_csv
 from converters.ghost import is_ghost_export, read_ghost
 from converters.markdown import ARTICLE_SUFFIXES, read_folder
+from converters.source_articles import ConvertedItems, ImportProblem, SourceError, SourceOptions, unreadable_problem
 from converters.wordpress import read_wordpress
 from converters.wordpress.site import find_api, read_site
 from schemas import API_PATH

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import bindparam, insert, literal, select, update
 
 from content.structured_data import Publisher
-from converters.articles import SourceArticle
+from converters.source_articles import SourceArticle
 from models import Article, Customer, db, publication_state
 from schemas import ArticleImportSchema
 from storage.queries import BATCH_SIZE

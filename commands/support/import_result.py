@@ -42,7 +42,7 @@ def _print_changes(result: ImportResult, *, dry_run: bool) -> None:
 def print_missing_old_urls() -> None:
     """Print what to do if no article has an old URL."""
     advice = "If they follow a pattern, name it with --old-urls. Otherwise, add them to the list yourself."
-    echo(f"The source does not tell the old URLs of its articles. {advice}", err=True)
+    echo(f"The source does not contain the old URLs of its articles. {advice}", err=True)
 
 
 def print_waiting(number: int, customer: str | None, *, dry_run: bool) -> None:

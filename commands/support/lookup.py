@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from content.text import printable
 from models import Article, Customer, db
-from storage.customers import DEMO_CUSTOMER
+from storage.customer_rows import DEMO_CUSTOMER
 
 MAX_NAMES = 20
 ARTICLE_SUMMARIES = select(

@@ -6,7 +6,7 @@ from threading import Timer
 
 from commands.support.command_errors import Interrupted
 from commands.support.terminal import echo
-from storage.database import prepare_database
+from storage.database_setup import prepare_database
 from storage.engine import close_connections, write_transaction
 
 WAIT_REPORT_SECONDS = 2

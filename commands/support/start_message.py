@@ -10,7 +10,7 @@ from commands.support.terminal import echo
 from models import ApiKey, Article, Customer, db
 from serving.listener import WILDCARD_HOSTS, base_url
 from settings import SERVICE_NAME, __version__
-from storage.customers import DEMO_CUSTOMER
+from storage.customer_rows import DEMO_CUSTOMER
 from storage.queries import VALID_KEY
 
 

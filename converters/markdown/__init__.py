@@ -6,15 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from converters.articles import (
-    ConvertedItems,
-    IgnoredItem,
-    ImportProblem,
-    SourceArticle,
-    SourceError,
-    SourceOptions,
-    unreadable_problem,
-)
 from converters.field_mapping import map_fields
 from converters.front_matter import NoFrontMatterError, parse_front_matter
 from converters.leftover_markup import note_leftover_markup
@@ -24,6 +15,15 @@ from converters.markdown.file_names import ARTICLE_SUFFIXES, apply_jekyll_rules,
 from converters.markdown.folders import Folder
 from converters.markdown.rendering import render_markdown
 from converters.markdown.templates import CODE, resolve_templates
+from converters.source_articles import (
+    ConvertedItems,
+    IgnoredItem,
+    ImportProblem,
+    SourceArticle,
+    SourceError,
+    SourceOptions,
+    unreadable_problem,
+)
 
 __all__ = ["ARTICLE_SUFFIXES", "read_folder", "render_markdown"]
 

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
-from converters.articles import SourceArticle, Subject
 from converters.markdown.file_names import JEKYLL_FOLDERS, parse_name
 from converters.slugs import normalize_slug
+from converters.source_articles import SourceArticle, Subject
 
 PARTS = "Files beside or below an index.md, which Hugo does not show as pages"
 COPIES = "Copies of other files, as a sync tool makes them after a conflict"

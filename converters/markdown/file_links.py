@@ -8,10 +8,10 @@ from urllib.parse import quote, unquote, urljoin
 
 from content.urls import NOT_RELATIVE
 from converters.article_urls import ArticleUrls, old_site
-from converters.articles import Link, Origin, SourceArticle, SourceOptions
 from converters.markdown.file_names import ARTICLE_SUFFIXES, is_index, origin_key, parse_name, url_folder
 from converters.markdown.folders import Folder
 from converters.slugs import normalize_slug
+from converters.source_articles import Link, Origin, SourceArticle, SourceOptions
 
 
 def file_origin(path: Path, folder: Folder, options: SourceOptions) -> Origin:

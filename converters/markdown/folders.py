@@ -5,8 +5,8 @@ from functools import cached_property
 from pathlib import Path
 from unicodedata import normalize
 
-from converters.articles import IgnoredItem, ImportProblem, unreadable_problem
 from converters.markdown.file_names import ARTICLE_SUFFIXES, JEKYLL_FOLDERS
+from converters.source_articles import IgnoredItem, ImportProblem, unreadable_problem
 
 SKIPPED = "Files and folders that were skipped"
 HIDDEN = "names that begin with _ or ."

@@ -10,7 +10,7 @@ from mdit_py_plugins.anchors import anchors_plugin
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.gfm import gfm_plugin
 
-from converters.articles import SourceError
+from converters.source_articles import SourceError
 
 # markdown-it takes quadratic time for these, in a paragraph and in a document.
 MAX_MARKS = 5000

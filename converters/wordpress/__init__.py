@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from converters.articles import ConvertedItems, SourceArticle, SourceError, SourceOptions, unreadable_problem
+from converters.source_articles import ConvertedItems, SourceArticle, SourceError, SourceOptions, unreadable_problem
 from converters.wordpress.blogs import Blog, read_blog
 from converters.wordpress.posts import convert_post
 

@@ -1,4 +1,4 @@
-"""The HTML of WordPress posts, as far as an export can tell what WordPress showed.
+"""The HTML of WordPress posts, made from what an export contains.
 
 WordPress fills some blocks and shortcodes at request time. They stay as they are, and are reported.
 """
@@ -9,7 +9,7 @@ from html import escape
 
 import orjson
 
-from converters.articles import SourceArticle, Subject
+from converters.source_articles import SourceArticle, Subject
 from converters.wordpress.wpautop import add_paragraphs, change_outside_code
 
 FROM_SITE = "Importing from the site's URL, instead of its export, brings all of it."

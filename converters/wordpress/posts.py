@@ -6,9 +6,9 @@ from typing import Any
 from content.html import readable_text
 from converters import note_kinds
 from converters.article_urls import ArticleUrls, old_site
-from converters.articles import Origin, SourceArticle, SourceOptions, Subject, locate_post
 from converters.claims import note_unknown_status, set_claim
 from converters.leftover_markup import VISIBLE, note_leftover_markup
+from converters.source_articles import Origin, SourceArticle, SourceOptions, Subject, locate_post
 from converters.values import normalize_values, set_slug
 from converters.wordpress.blogs import Blog, plain_title, post_slug
 from converters.wordpress.post_html import FROM_SITE, post_html

@@ -4,7 +4,7 @@ import re
 
 from content.html import decode_references
 from converters import note_kinds
-from converters.articles import SourceArticle
+from converters.source_articles import SourceArticle
 from converters.wordpress.wxr import Item
 
 SEO_KEYS = {  # by field, of Yoast and of Rank Math

@@ -19,7 +19,7 @@ import orjson
 
 from content.html import decode_references, readable_text
 from content.urls import has_same_host
-from converters.articles import Origin, SourceArticle, SourceError, SourceOptions, Subject, locate_post
+from converters.source_articles import Origin, SourceArticle, SourceError, SourceOptions, Subject, locate_post
 from converters.wordpress.blogs import Blog, is_internal_type, plain_title
 from converters.wordpress.posts import NO_TITLE, complete_article
 from schema_fields import NOT_XML
@@ -76,7 +76,7 @@ def find_api(url: str) -> str | None:
 def read_site(api: str, options: SourceOptions) -> Iterator[SourceArticle]:
     """Yield the public posts of a site, given the URL of its API.
 
-    Raises SourceError if the site cannot be read, or if posts are published or withdrawn meanwhile.
+    Raises SourceError if the site cannot be read, or if its posts change while they are read.
     """
     with _naming("WordPress' REST API"):
         index, _ = _fetch(api, "", _fields="home,name")
@@ -98,13 +98,13 @@ def read_site(api: str, options: SourceOptions) -> Iterator[SourceArticle]:
 
 @contextmanager
 def _naming(place: str) -> Iterator[None]:
-    """Name the place in errors, and raise SourceError if a response lacks a field."""
+    """Name the place in errors, and raise SourceError if a field is missing from a response."""
     try:
         yield
     except SourceError as error:
         raise SourceError(f"{place}: {error}") from error
     except (KeyError, TypeError, AttributeError) as error:
-        raise SourceError(f"{place}: a response lacks what WordPress sends ({error}). {TRY_AGAIN}") from error
+        raise SourceError(f"{place}: {error} is missing from a response. {TRY_AGAIN}") from error
 
 
 def _find_path(types: Any, post_type: str) -> str:
@@ -216,7 +216,9 @@ def _request(url: str, if_denied: str = NO_ACCESS) -> tuple[str, HTTPMessage, by
         advice = if_denied if error.code in (401, 403) else TRY_AGAIN
         raise SourceError(f"Responds with {error.code} {error.reason}. {advice}") from error
     except (OSError, HTTPException, ValueError) as error:
-        raise SourceError(f"Cannot be read ({getattr(error, 'reason', error)}). {TRY_AGAIN}") from error
+        reason = getattr(error, "reason", error)
+        reason = getattr(reason, "strerror", None) or reason  # without the number of a system error
+        raise SourceError(f"Cannot be read ({reason}). {TRY_AGAIN}") from error
     if len(content) > MAX_LENGTH:
         raise SourceError(f"The response is longer than {MAX_LENGTH // 1_000_000} MB.")
     return response.url, response.headers, content

@@ -11,8 +11,8 @@ from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
 from content.html import decode_references
-from converters.articles import SourceError
 from converters.decoding import reject_utf16
+from converters.source_articles import SourceError
 
 CHUNK = 1 << 16  # bytes
 # Control characters, which XML does not allow, but WordPress exports

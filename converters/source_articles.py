@@ -39,7 +39,7 @@ class Origin(NamedTuple):
 
 
 class SourceError(Exception):
-    """A source, or a file of one, that cannot be read any further. The message says why."""
+    """A source, or a file of one, that cannot be read, or not to its end. The message says why."""
 
     def __init__(self, reason: str, line: int | None = None) -> None:
         super().__init__(reason)
@@ -124,7 +124,7 @@ class SourceArticle:
     kept_pictures: list[str] = field(default_factory=list)  # URLs of pictures that stay at their hosts
     links: dict[str, Link] = field(default_factory=dict)  # by URL as in the content
     keeps_stored_text: bool = False  # withheld, and without its text: if it is stored, only its publication changes
-    keeps_stored_authors: bool = False  # the source does not tell them
+    keeps_stored_authors: bool = False  # the source hides them
     is_own_format: bool = False  # JSON, JSON Lines, an article file, or an article of another instance
     row: dict[str, Any] = field(default_factory=dict)  # by column: what it gives, and what is derived from that
 
