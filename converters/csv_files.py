@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from html import escape
 
 from converters.article_urls import ArticleUrls, old_site
-from converters.claims import is_status
+from converters.claims import SWITCHES, is_status
 from converters.decoding import decode_utf8
 from converters.field_mapping import map_fields
 from converters.field_names import FIELD_BY_ALIAS, plain_name
@@ -20,6 +20,7 @@ from converters.source_articles import (
     SourceArticle,
     SourceError,
     SourceOptions,
+    Subject,
 )
 
 MAX_CELL_LENGTH = 1 << 24  # characters
@@ -30,6 +31,7 @@ CSV_HINT = 'Close each quotation mark, and write "" for one within text. In Exce
 EXCEL_ERROR = re.compile(r"#(?:NULL!|DIV/0!|VALUE!|REF!|NAME\?|NUM!|N/A)")
 EMPTY_LINE = re.compile(r"\n[ \t]*\n")
 HTML = re.compile(r"</[a-z]|<(?:br|hr|img|p)[\s/>]", re.IGNORECASE)
+EMPTY_DATE = "Some dates of publication are empty, so the source does not say whether they are published"
 NULL = ("NULL", r"\N")
 Cells = dict[str, str]  # by column
 
@@ -60,10 +62,19 @@ def _convert(where: str, cells: Cells, options: SourceOptions, *, state_is_statu
         if EXCEL_ERROR.fullmatch(given):
             article.reject(field, "Is a spreadsheet error. Correct the cell.", given)
     article.origin = Origin(options.source or "csv", article.fields.get("slug", ""))
+    if article.claim == "published" and "publishedAt" in article.fields and _has_empty_date(cells):
+        article.claim = None
+        article.note(EMPTY_DATE, subject=Subject.ACCESS)
     ArticleUrls(article, old_site(options)).change()
     if "contentHtml" in article.fields:
         note_leftover_markup(article, drop_tags=options.drop_tags)
     return article
+
+
+def _has_empty_date(cells: Cells) -> bool:
+    """Return whether one of several columns with dates of publication is empty, as for Webflow's drafts."""
+    empty = {plain_name(name) for name, text in cells.items() if not text.strip()}
+    return any(FIELD_BY_ALIAS.get(name) == "publishedAt" and name not in SWITCHES for name in empty)
 
 
 def _read_cell(name: str, text: str) -> str:

@@ -62,6 +62,13 @@ def test_row_is_published_unless_a_column_says_otherwise(importer, column, withh
     assert importer.states() == {"a": "draft", "b": "published"}
 
 
+def test_row_with_one_of_two_dates_of_publication_stays_pending(importer):
+    """Webflow leaves out the date of an item that was never published."""
+    rows = "A,x,2026-01-01,", "B,x,2026-01-01,2026-01-02"
+    importer.run("import", {"a.csv": "\n".join(["title,body,date,Published On", *rows])}, "--publish")
+    assert importer.states() == {"a": "pending", "b": "published"}
+
+
 def test_row_with_a_status_needs_no_date(importer):
     importer.run("import", {"a.csv": "title,body,status\nA,x,published\nB,x,\n"}, "--publish")
     assert importer.states() == {"a": "published", "b": "pending"}
