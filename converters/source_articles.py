@@ -34,9 +34,6 @@ class Origin(NamedTuple):
     source: str  # such as "ghost" or "wordpress:www.example.com"
     key: str  # unique within the source
 
-    def __str__(self) -> str:
-        return f"{self.source}/{self.key}"
-
 
 class SourceError(Exception):
     """A source, or a file of one, that cannot be read, or not to its end. The message says why."""
@@ -100,7 +97,8 @@ class ImportProblem(NamedTuple):
 class Link(NamedTuple):
     """The target of a link in an article, according to its source."""
 
-    target: str  # a page of the old site as in `SourceArticle.pages`, or the origin of the article in a file
+    page: str = ""  # of the old site, as in `SourceArticle.pages`
+    origin: Origin | None = None  # of the article in a file
     is_old: bool = False  # leads to the old site, unless the target is an article of the import
     slug: str = ""  # of the article in the file
 

@@ -177,9 +177,10 @@ def test_nothing_is_missing_if_an_origin_is_unknown(importer):
     importer.run("import", {"a.jsonl": json_lines(feed)}, "--source", "shop")
     options = "--source", "shop", MISSING, "--skip-invalid"
     for broken in ("{", json.dumps({"title": "Without an id or a slug"})):
-        importer.run("import", {"a.jsonl": json_lines(feed[:1]) + broken}, *options)
+        result = importer.run("import", {"a.jsonl": json_lines(feed[:1]) + broken}, *options)
+        assert "(1 source): shop" in result.stderr
         assert set(importer.states().values()) == {"published"}
-    importer.run("import", {"a.jsonl": json_lines(feed[:1])}, *options)
+    assert "shop" not in importer.run("import", {"a.jsonl": json_lines(feed[:1])}, *options).stderr
     assert importer.states() == {"slug-1": "published", "slug-2": "draft"}
 
 

@@ -12,11 +12,10 @@ For example, the posts of a blog at https://old.example move to the customer's s
 from collections.abc import Iterator, Mapping
 from html import escape, unescape
 from itertools import zip_longest
-from typing import Any
 
 from content.urls import NOT_RELATIVE, article_url, change_urls, has_same_host, is_same_page, page_key, split_page
 from converters.article_urls import RELATIVE_URLS
-from converters.source_articles import Note, SourceArticle, Subject
+from converters.source_articles import Link, Note, SourceArticle, Subject
 
 OLD_LINKS = Note("Links to the old site stay", unit="URL", subject=Subject.OLD_SITE)
 NO_SITE = "To rewrite those between articles, say where your site shows them: flask customers site."
@@ -30,7 +29,7 @@ class ArticleLinks:
         self._slugs = slugs
         self._site = site
         self.old_links = OLD_LINKS if site else OLD_LINKS._replace(advice=NO_SITE)
-        self._by_origin = {str(article.origin): article for article in slugs if article.origin}
+        self._by_origin = {article.origin: article for article in slugs if article.origin}
         self._by_page: dict[str, SourceArticle] = {}
         public = [article for article in slugs if article.origin and article.claim == "published"]
         # An address that an article has now wins over one that another had once: the first page is the present one.
@@ -77,15 +76,15 @@ class ArticleLinks:
     def _find_staying(self, article: SourceArticle) -> list[str]:
         return [url for url in article.links if not self._find_address(article, url)]
 
-    def _find_target(self, target: Any) -> SourceArticle | None:
-        return (
-            self._by_origin.get(str(target)) or self._by_page.get(target) or self._by_page.get(target.partition("?")[0])
-        )
+    def _find_target(self, link: Link) -> SourceArticle | None:
+        if link.origin:
+            return self._by_origin.get(link.origin)
+        return self._by_page.get(link.page) or self._by_page.get(link.page.partition("?")[0])
 
     def _find_address(self, article: SourceArticle, url: str) -> str:
         """Return the new URL of an article's link as HTML, or "" if it stays."""
         link = article.links[url]
-        target = self._find_target(link.target)
+        target = self._find_target(link)
         path, hash, fragment = url.partition("#")
         if self._site and target and target.claim == "published":
             return escape(article_url(self._site, self._slugs[target])) + hash + fragment

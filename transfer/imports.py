@@ -24,6 +24,12 @@ LEFT_ALONE = Note(
     advice="Rename or delete one of the two.",
     subject=Subject.DECISION,
 )
+NOT_WITHDRAWN = Note(
+    "Missing articles stay, because nobody can tell which article an error concerns",
+    unit="source",
+    advice="Correct the error.",
+    subject=Subject.DECISION,
+)
 KEPT_SLUG = Note(
     "Not renamed, because other articles have the new slugs", advice="Rename those first.", subject=Subject.DECISION
 )
@@ -71,6 +77,9 @@ def write_articles(
     result = write_plan(customer, plan, options, ArticleLinks(plan.slugs, customer.site))
     result.stop_reasons = reasons
     _report_decisions(plan, report)
+    if options.unpublish_missing:
+        for source in checked.sources if checked.is_incomplete else checked.incomplete_sources:
+            report.add_notes(source, [NOT_WITHDRAWN])
     return result
 
 

@@ -42,7 +42,7 @@ class FileUrls(ArticleUrls):
             file = self.folder.find(self.path.parent / path, root / below, root.absolute().parent / below)
             if file:
                 origin = file_origin(file, self.folder, self.options)
-                return url, Link(str(origin), slug=normalize_slug(parse_name(file)[1]))
+                return url, Link(origin=origin, slug=normalize_slug(parse_name(file)[1]))
         leads_up = self.base and path.startswith("../")
         return super().change_link(urljoin(self.page_url, url) if leads_up else url)
 
