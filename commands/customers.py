@@ -81,7 +81,7 @@ def delete(name: str, yes: bool) -> None:
 
 
 def _get_customer(name: str) -> Customer:
-    """Return the customer with this name. Raises click.ClickException if there is none."""
+    """Return the customer with this name. Raises click.ClickException if it does not exist."""
     customer = find_customer(name)
     if not customer:
         closest = find_closest(name, db.session.scalars(select(Customer.name)))

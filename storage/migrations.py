@@ -46,9 +46,8 @@ def replace_claims_by_flags(connection: Connection, article: str) -> list[str]:
     if connection.dialect.name == "postgresql":  # on SQLite, constraints come from models.py
         connection.exec_driver_sql(f"ALTER TABLE {article} ADD UNIQUE (customer_id, source, source_key)")
         connection.exec_driver_sql(f"ALTER TABLE {article} DROP CONSTRAINT IF EXISTS article_read_time_check")
-    return _describe(
-        _count(connection, article, "publication_edited"), _count(connection, article, "text_edited"), unknown
-    )
+    decided = _count(connection, article, "publication_edited")
+    return _describe(decided, _count(connection, article, "text_edited"), unknown)
 
 
 def _count(connection: Connection, article: str, flag: str) -> int:

@@ -244,7 +244,7 @@ def test_edit_keeps_the_views_that_were_counted_since(edit, save, sql):
     assert sql("SELECT title, views FROM article") == [("Mine", 7)]
 
 
-def test_imports_leave_alone_what_was_edited_until_it_is_given_back(edit, importer):
+def test_imports_leave_edits_alone_until_they_are_given_back(edit, importer):
     importer.imports({"a.md": post(text="One")})
     assert edit("a", replace())[0].stderr == ""
     assert "text" in edit("a", replace(("title: A", "title: Mine")))[0].stderr

@@ -32,7 +32,7 @@ class SlugAssignment:
     def __init__(self, articles: Collection[SourceArticle], matches: Matches, stored: Iterable[StoredArticle]) -> None:
         """Assign a slug to each article. `stored` are all of the customer's articles."""
         self.slugs: dict[SourceArticle, str] = {}  # after the import, of the articles to write
-        self.left_alone: dict[SourceArticle, str] = {}  # new articles, and the title of the one that has their slug
+        self.left_alone: dict[SourceArticle, str] = {}  # new articles, and the titles of those with their slugs
         self.problems: dict[SourceArticle, ImportProblem] = {}
         self._matches = matches
         self._stored = list(stored)
