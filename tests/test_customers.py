@@ -118,6 +118,7 @@ def test_unknown_names_are_errors_before_the_question(run, key):
 
 def test_delete_leaves_a_customer_that_took_the_name(run, key, sql, monkeypatch):
     """As a restore while the command asks may do."""
+    sql("DELETE FROM api_key")
     monkeypatch.setattr("commands.customers.confirm", lambda *_: sql("UPDATE customer SET id = 99"))
     assert_rejected(run("customers", "delete", "Acme"), "Acme")
     assert sql("SELECT name FROM customer") == [("Acme",)]
