@@ -114,6 +114,11 @@ def test_files_beside_an_index_are_reported_and_pending(importer):
     assert {slug for slug, state in importer.states().items() if state == "pending"} == {"sources", "supplier"}
 
 
+def test_jekyll_posts_below_an_index_are_published(importer):
+    importer.imports({"site/blog/index.md": post(title="Blog"), "site/blog/_posts/2026-01-01-tea.md": post()})
+    assert importer.states()["tea"] == "published"
+
+
 COPIES = [
     *("soup (Anna's conflicted copy 2026-11-20)", "soup.sync-conflict-20261120-101500-ABCDEFG", "soup 2"),
     *("soup - Copy", "soup.orig", "soup-LAPTOP-7", "soup_conflict-20261120-101500", "soup (SFConflict anna)"),

@@ -39,6 +39,11 @@ def test_rename_updates_derived_structured_data(run, client, save, sql):
     assert sql("SELECT * FROM article ORDER BY pk") == before
 
 
+def test_rename_says_if_the_setting_has_the_old_name(app, run, key, monkeypatch):
+    monkeypatch.setitem(app.config, "CUSTOMER", "Acme")
+    assert "CUSTOMER is still Acme" in run("customers", "rename", "Acme", "New").stderr
+
+
 SITES = {
     "https://www.example.com/articles/": "https://www.example.com/articles/slug-1",
     "https://www.example.com/articles": "https://www.example.com/articles/slug-1",

@@ -204,6 +204,13 @@ def test_derived_markup_follows_every_kind_of_change(run, save, counts, exported
     assert (graph["dateModified"], graph["datePublished"]) == ("2025-06-01T00:00:00.000Z", "2020-01-01T00:00:00.000Z")
 
 
+def test_exported_derived_markup_stays_derived(articles, save, exported):
+    """Even if `updatedAt` was changed in the export."""
+    save(article_json(1))
+    save(exported()[0] | {"updatedAt": "2999-01-01T00:00:00Z"})
+    assert "schemaMarkup" not in json.loads(articles("export").stdout)
+
+
 # Slugs and ids
 
 

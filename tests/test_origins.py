@@ -315,8 +315,12 @@ def test_date_is_not_appended_if_another_file_has_that_slug(importer):
 
 
 def test_date_is_not_appended_if_the_slug_would_be_too_long(importer):
-    files = {f"{n}.md": post(f"slug: {'x' * 190}", title=f"Post {n}", date=f"202{n}-12-31") for n in (1, 2)}
-    assert "2.md" in importer.rejects(files)
+    def files(length):
+        return {f"{n}.md": post(f"slug: {'x' * length}", title=f"Post {n}", date=f"202{n}-12-31") for n in (1, 2)}
+
+    assert "2.md" in importer.rejects(files(190))
+    importer.imports(files(189))
+    assert sorted(map(len, importer.articles())) == [189, 200]
 
 
 # Formats of this service
@@ -350,6 +354,12 @@ def test_own_article_belongs_to_a_named_source_from_then_on(importer, save, key)
     draft = {"feed.json": json.dumps([minimal_json(1, title="Theirs", status="draft")])}
     importer.run("import", draft, "--source", "shop")
     assert importer.states() == {"slug-1": "draft"}
+
+
+def test_article_that_gets_a_source_counts_as_changed(importer, save):
+    save(minimal_json(1))
+    result = importer.run("import", {"feed.json": json.dumps([minimal_json(1)])}, "--source", "shop")
+    assert (counts(result), "slug-1: source" in result.stdout) == ({"changed": 1}, True)
 
 
 def test_record_with_a_source_never_changes_what_is_yours(importer, save):
@@ -430,12 +440,13 @@ def test_fields_that_only_3_0_0_exported_are_ignored(importer, save):
     [
         (lambda importer, save, article: save(article | {"title": "Mine"}), True),
         (lambda importer, save, article: save(article | {"slug": "mine"}), True),
+        (lambda importer, save, article: save(article | {"createdAt": "2020-01-01T00:00:00Z"}), True),
         (lambda importer, save, article: save(article), False),
         (lambda importer, save, article: save(article | {"views": 7}), False),
         (lambda importer, save, article: importer.run("unpublish", "a"), False),
         (lambda importer, save, article: importer.run("publish", "a", "--at", "2030-01-01"), False),
     ],
-    ids=["title", "slug", "nothing", "views", "unpublish", "publish"],
+    ids=["title", "slug", "createdAt", "nothing", "views", "unpublish", "publish"],
 )
 def test_change_of_the_text_marks_an_article_as_edited(importer, save, change, is_edited):
     publish(importer, {"a.md": post()})
@@ -456,3 +467,10 @@ def test_source_withdraws_and_moves_an_edited_article(importer, save):
     assert "a: publishedAt, status (now draft)" in result.stdout
     article = importer.articles()["a"]
     assert (article["title"], article["status"], article["publishedAt"][:10]) == ("Mine", "draft", "2026-02-02")
+
+
+def test_slug_that_is_yours_is_not_reported_as_kept(importer, save):
+    publish(importer, {"a.md": post()})
+    save(importer.only() | {"title": "Mine"})
+    result = importer.run("import", {"a.md": post("slug: b")})
+    assert (importer.only()["slug"], result.stderr) == ("a", "")

@@ -127,6 +127,7 @@ def test_decision_that_differs_from_the_source_is_yours(importer, files, command
     printed = importer.run(*command).stderr
     assert importer.only().get("publicationEdited", False) == is_yours
     assert ("publicationEdited" in printed) == is_yours
+    assert "publicationEdited" not in importer.run(*command).stderr
 
 
 def test_published_scheduled_article_is_yours(importer):
@@ -254,6 +255,14 @@ def test_import_that_changes_more_than_a_quarter_needs_yes(importer, change, num
         result = importer.run("import", files, MISSING, "--yes")
     assert result.exit_code == 0
     assert importer.articles() != before
+
+
+def test_articles_whose_text_is_yours_are_not_replaced(importer, save):
+    importer.run("import", {"a.csv": HEAD + table(TWELVE, f"{PAST},no")}, "--publish")
+    save(*(article | {"metaTitle": "Mine"} for article in importer.articles().values()))
+    result = importer.run("import", {"a.csv": HEAD + table(TWELVE, f"{NEWER},no", title="Other")})
+    assert counts(result) == {"changed": 12}
+    assert set(importer.values("title").values()) == {"A"}
 
 
 def test_two_articles_never_need_yes(importer):

@@ -34,6 +34,12 @@ def test_present_url_wins_over_an_old_one(importer, run, tmp_path):
     assert 'href="https://www.example.com/menu"' in importer.articles()["news"]["contentHtml"]
 
 
+def test_alias_that_another_file_has_as_its_url_is_left_out(importer, tmp_path):
+    files = {"a.md": post("url: /a/\naliases: [/b/]"), "b.md": post("url: /b/", title="B")}
+    importer.run("import", files, "--redirects", "new.csv")
+    assert (tmp_path / "new.csv").read_text() == "old_url,slug\n/a/,a\n/b/,b\n"
+
+
 def test_redirects_encode_spaces_and_quotation_marks(importer, tmp_path):
     text = post("slug: 'a/b \"c\"'\naliases: ['/d \"e\"']")
     importer.run("import", {"a.md": text}, "--redirects", "new.csv")

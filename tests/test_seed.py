@@ -109,6 +109,11 @@ def test_changed_count_adds_or_removes_only_demo_articles(save, run_seed, sql, g
     assert sorted(article["id"] for article in get(LISTS[0])["data"]) == ["demo-00004x", "demo-mine", "mine"]
 
 
+def test_list_of_keys_shows_a_quarter_of_a_short_key(run, run_seed):
+    run_seed("--articles", "0", "--key", "demo-key")
+    assert "\tde…\t" in run("keys", "list").stdout
+
+
 def test_invalid_key_is_rejected_and_nothing_written(app, run, run_seed, sql):
     run_seed("--articles", "0", "--key", "demo")
     taken, revoked = create_key(app, "Other"), create_key(app, "Demo")

@@ -248,6 +248,7 @@ def test_log_has_one_line_per_request_and_no_keys(site, new_log):
         f"GET {path} 401 %d bytes -": site.get(path, x_api_key=site.key + "wrong"),
         f"OPTIONS {SITEMAP} 200 %d bytes -": site.get(SITEMAP, "OPTIONS"),
         f"GET {'/no%0A%1B%5B31mwhere/':x<200} 404 %d bytes -": site.get("/no%0a%1b[31mwhere/" + "x" * 5000),
+        "GET /caf%C3%A9 404 %d bytes -": site.get("/caf%C3%A9"),
         f"{'X' * 20} /healthz 405 %d bytes -": site.get("/healthz", "X" * 500),
     }
     site.server.wait_for_log(r" X{20} /healthz 405 .*\n")

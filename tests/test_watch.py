@@ -134,6 +134,12 @@ def test_change_of_site_or_authors_runs_the_command(watch, app, save):
     assert watch.starts == [3, 8]
 
 
+def test_change_of_an_articles_place_runs_the_command(watch, save):
+    """Lists may be ordered by `createdAt`, which they do not contain."""
+    watch.run({2: partial(save, article_json(1, createdAt="2020-01-01T00:00:00Z"))})
+    assert watch.starts == [3]
+
+
 def test_watch_keeps_to_its_customer_when_ids_change(watch, app, save, sql):
     """After a restore, another customer may have its old id."""
     save(article_json(9), customer="Other")
