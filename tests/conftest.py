@@ -5,6 +5,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,10 @@ from storage.database_setup import prepare_database
 
 # Background jobs of a shell ignore SIGINT, and the commands that tests interrupt would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Commands are loaded when they are used. These must not import a function while a test has patched it.
+for module in ("commands.import_articles", "commands.support.editor"):
+    import_module(module)
 
 # UTC+14: a local time used instead of UTC makes tests fail
 os.environ["TZ"] = "Pacific/Kiritimati"

@@ -63,7 +63,7 @@ def test_posts_are_imported_with_their_fields():
         f'<figure class="wp-block-image"><img src="{SITE}/wp-content/uploads/a%20b.jpg" alt=""/></figure>\n\n'
         '<!-- wp:latest-posts {"postsToShow":3} /-->',
     }
-    assert str(articles["smørrebrød"].origin) == "wordpress:blog.example.com/17"
+    assert articles["smørrebrød"].origin == ("wordpress:blog.example.com", "17")
     assert articles["old"].fields["publishedAt"] == "2026-01-31T09:30:00+00:00"
     classic = articles["classic"].fields
     assert (classic["title"], classic["metaTitle"]) == ("Classic ]]> “quoted”", "Menu of March")
