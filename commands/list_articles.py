@@ -10,12 +10,12 @@ from flask import current_app
 
 from commands.support import params
 from commands.support.groups import articles_group
-from commands.support.lookup import ARTICLE_SUMMARIES, get_customer
+from commands.support.lookup import get_customer
 from commands.support.session import command_session
 from commands.support.terminal import echo, format_local
 from models import PUBLICATION_STATES, Article, db, publication_state
 from schemas import ArticleImportSchema
-from storage.queries import build_conditions
+from storage.queries import ARTICLE_SUMMARIES, build_conditions
 
 # with --json, besides the state
 JSON_COLUMNS = "published_at", "slug", "title", "source", "source_key", "text_edited", "publication_edited"

@@ -9,10 +9,11 @@ from sqlalchemy import Row, update
 
 from commands.support import params
 from commands.support.groups import articles_group
-from commands.support.lookup import ARTICLE_SUMMARIES, MAX_NAMES, get_articles, get_customer, get_customer_again
+from commands.support.lookup import MAX_NAMES, get_articles, get_customer, get_customer_again
 from commands.support.session import command_session
 from commands.support.terminal import confirm, echo, format_article_count, format_local_and_utc
 from models import Article, Customer, db, publication_state
+from storage.queries import ARTICLE_SUMMARIES
 from transfer.report import shorten
 
 

@@ -44,7 +44,7 @@ def read_csv(source: str, options: SourceOptions) -> ConvertedItems:
     rows = list(_read_rows(source))
     if not rows:
         raise SourceError("Contains no rows below its header.")
-    cells = [cell for row in rows if not isinstance(row, ImportProblem) for cell in row[1].items()]
+    cells = (cell for row in rows if not isinstance(row, ImportProblem) for cell in row[1].items())
     state_is_status = any(plain_name(name) == "state" and is_status(text) for name, text in cells)
     for row in rows:
         if isinstance(row, ImportProblem):

@@ -7,13 +7,11 @@ from typing import Any, NamedTuple
 
 from schemas import ArticleImportSchema
 
-# As `plain_name` spells them, separated by spaces. If a file has several for one field:
-# - publishedAt: the latest date is used
-# - category: all are used, the first as the category and the others as keywords
-# - any other: the first is used
+# As `plain_name` spells them, separated by spaces, by precedence. If a file has several for one field, the first one is
+# used. Only of the categories, all are used: the first as the category, the others as keywords.
 ALIASES = {
     "title": "name headline posttitle articletitle",
-    "slug": "url permalink path posturl",  # only to suggest a name in JSON; other sources have URLs in them
+    "slug": "url permalink path posturl",  # these hold URLs: see `field_mapping`
     "bannerUrl": (
         "image imageurl heroimage heroimageurl hero featureimage featureimageurl featuredimage featuredimageurl "
         "coverimage cover bannerimage banner mainimage images imagesrc"

@@ -26,6 +26,12 @@ from models import ApiKey, Article, Customer, db
 
 BATCH_SIZE = 500  # rows in memory at a time
 
+# the short columns of articles, for commands and imports
+ARTICLE_SUMMARIES = select(
+    *(Article.pk, Article.id, Article.slug, Article.title, Article.status, Article.published_at),
+    *(Article.source, Article.source_key, Article.text_edited, Article.publication_edited),
+)
+
 # conditions for a valid key; they bind `today`, the UTC date
 VALID_KEY = ApiKey.revoked_at.is_(None), or_(ApiKey.expires_on.is_(None), ApiKey.expires_on >= bindparam("today"))
 

@@ -8,6 +8,7 @@ from typing import IO, Any
 import orjson
 
 from converters.decoding import parse_json, reject_utf16
+from converters.field_names import ORIGIN_FIELDS
 from converters.source_articles import ConvertedItems, ImportProblem, Origin, SourceArticle, SourceError, SourceOptions
 from storage.new_files import create_new_file
 
@@ -39,7 +40,7 @@ def own_article(where: str, fields: Any, source: str = "") -> SourceArticle:
         fields = fields if isinstance(fields, dict) else {}
         key = fields.get("id") or fields.get("slug")
         article.origin = Origin(source, key if isinstance(key, str) else "")
-        for name in ("source", "sourceKey", "textEdited", "publicationEdited"):
+        for name in ORIGIN_FIELDS:
             fields.pop(name, None)
     return article
 

@@ -15,10 +15,11 @@ from collections.abc import Callable, Hashable, Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row
 
 from converters.source_articles import ImportProblem, Origin, SourceArticle
 from models import Article, db
+from storage.queries import ARTICLE_SUMMARIES
 from transfer.checks import CheckedArticles, locate
 from transfer.report import show_value
 
@@ -34,13 +35,8 @@ FindTraits = Callable[[str, str, datetime | None], list[Hashable]]
 
 
 def load_stored(customer_id: int) -> list[StoredArticle]:
-    """Return the short columns of a customer's articles, ordered by slug."""
-    columns = (
-        *(Article.pk, Article.id, Article.slug, Article.title, Article.status, Article.published_at),
-        *(Article.source, Article.source_key, Article.text_edited, Article.publication_edited),
-    )
-    stored = select(*columns).where(Article.customer_id == customer_id).order_by(Article.slug)
-    return list(db.session.execute(stored))
+    """Return summaries of a customer's articles, ordered by slug."""
+    return list(db.session.execute(ARTICLE_SUMMARIES.where(Article.customer_id == customer_id).order_by(Article.slug)))
 
 
 def match_articles(

@@ -34,9 +34,8 @@ class RowBuilder:
     ) -> ArticleRow:
         """Return all columns of an article except its `pk`. `slug` and `publication` are those after the import."""
         decided = publication._asdict()
-        origin = {"source": article.origin.source, "source_key": article.origin.key} if article.origin else {}
-        if stored and origin and stored["text_edited"]:
-            return {**stored, **decided, **origin}
+        if stored and article.origin and stored["text_edited"]:
+            return {**stored, **decided, **self._origin_and_flags(article, stored, stored)}
         row: ArticleRow = dict(article.row)
         if stored:
             kept = {name: stored[name] for name in (*PRESERVED_COLUMNS, "authors")}
@@ -47,15 +46,16 @@ class RowBuilder:
         row.setdefault("created_at", self._publication_or_now(row["published_at"]))
         row["schema_markup"] = self._custom_markup(row, stored)
         row["updated_at"] = self._updated_at(article, row, stored)
-        return row | self._flags(article, row, stored) | origin | {"customer_id": self.customer_id}
+        return row | self._origin_and_flags(article, row, stored) | {"customer_id": self.customer_id}
 
-    def _flags(self, article: SourceArticle, row: ArticleRow, stored: ArticleRow | None) -> ArticleRow:
-        """Return the origin and the flags.
+    def _origin_and_flags(self, article: SourceArticle, row: ArticleRow, stored: ArticleRow | None) -> ArticleRow:
+        """Return the columns that say where an article comes from, and what is yours.
 
         What an article in a format of this service without a source changes in one that has an origin is yours.
         """
         if article.origin:
-            return {name: stored[name] if stored else False for name in FLAGS}
+            origin = {"source": article.origin.source, "source_key": article.origin.key}
+            return origin | {name: stored[name] if stored else False for name in FLAGS}
         if not stored:
             return {name: row.get(name) for name in ORIGIN_COLUMNS} | {name: row.get(name, False) for name in FLAGS}
         has_new_publication = any(row[name] != stored[name] for name in ("status", "published_at"))

@@ -55,12 +55,13 @@ class SlugAssignment:
                 self._keep_old_slug(article, claims[slug].row["title"])
         slugs = self._slugs_by_pk()
         keepers = [stored for stored in self._stored if slugs[stored.pk] == stored.slug]
-        for keeper in keepers:  # which grows: a loser keeps its old slug, which another article may want
+        while keepers:
+            keeper = keepers.pop()
             loser = claims.get(keeper.slug)
             if loser and self._matches[loser] is not keeper:
                 del claims[keeper.slug]
                 self._keep_old_slug(loser, keeper.title)
-                keepers.append(self._matches[loser])
+                keepers.append(self._matches[loser])  # it keeps its old slug, which another article may want
 
     def _slugs_by_pk(self) -> dict[int, str]:
         """Return the slugs of the stored articles after the import."""

@@ -12,12 +12,9 @@ from sqlalchemy import select
 from content.text import printable
 from models import Article, Customer, db
 from storage.customer_rows import DEMO_CUSTOMER
+from storage.queries import ARTICLE_SUMMARIES
 
 MAX_NAMES = 20
-ARTICLE_SUMMARIES = select(
-    *(Article.pk, Article.id, Article.slug, Article.title, Article.status, Article.published_at),
-    *(Article.source, Article.source_key, Article.text_edited, Article.publication_edited),
-)
 
 
 def get_customer(name: str | None, *, for_changes: bool = False) -> Customer:
