@@ -2,9 +2,9 @@
 
     python -m benchmarks.compare [--against COMMIT] [--rounds 5]
 
-The older version, by default the previous release, is checked out into a temporary worktree, and runs with the packages
-that are installed here. Both get the same articles. The servers share one core, and wrk (https://github.com/wg/wrk)
-uses another.
+The older version, by default the previous release, is checked out into a temporary worktree, with the packages of its
+requirements.txt. Both get the same articles. The servers share one core, and wrk (https://github.com/wg/wrk) uses
+another.
 
 Rates are requests and imported articles per second of the service's CPU time, on which other programs have little
 influence. Both versions take turns in each round, so that a slowdown of the machine affects both. Figures are medians
@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -26,7 +27,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from benchmarks.data import write_json_lines, write_markdown, write_wordpress
-from benchmarks.servers import API, PROJECT, Server, check, run_flask, run_service
+from benchmarks.servers import API, PROJECT, PYTHON, Server, check, run_flask, run_service
 
 ARTICLES = 1000  # of 8 KB
 SECONDS = 2  # for each measurement of a rate
@@ -48,14 +49,17 @@ def run_git(*arguments: str) -> str:
 
 @contextmanager
 def check_out(commit: str, folder: Path) -> Iterator[Path]:
-    """Check out a commit, by default the previous release, into a temporary worktree in `folder`."""
+    """Check out a commit, by default the previous release, into a temporary worktree in `folder`, and install it."""
     commit = commit or run_git("log", "-1", "--format=%H", "-G^__version__ = ", "HEAD^", "--", "settings.py")
     click.echo(f"Compared with {run_git('log', '-1', '--format=%h (%s)', commit)}\n")
-    run_git("worktree", "add", "--detach", str(folder / "older"), commit)
+    older = folder / "older"
+    run_git("worktree", "add", "--detach", str(older), commit)
     try:
-        yield folder / "older"
+        subprocess.run([sys.executable, "-m", "venv", older / ".venv"], check=True)
+        subprocess.run([older / PYTHON, "-m", "pip", "install", "-q", "-r", older / "requirements.txt"], check=True)
+        yield older
     finally:
-        run_git("worktree", "remove", "--force", str(folder / "older"))
+        run_git("worktree", "remove", "--force", str(older))
 
 
 def compare(title: str, rounds: int, measure_older: Callable[[], float], measure: Callable[[], float]) -> None:

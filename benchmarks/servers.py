@@ -3,7 +3,6 @@
 import os
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import IO, Any, NamedTuple
 import click
 
 PROJECT = Path(__file__).parent.parent
+PYTHON = ".venv/bin/python"
 API = "/api/public/v1"
 
 
@@ -47,9 +47,9 @@ def check(condition: bool, fault: str) -> None:
 
 
 def start_flask(url: str, *arguments: str, project: Path = PROJECT) -> subprocess.Popen[str]:
-    """Start one of the service's commands on the database `url`, using the checkout `project`."""
+    """Start one of the service's commands on the database `url`, using the checkout `project` and its .venv."""
     return subprocess.Popen(
-        [sys.executable, "-m", "flask", *arguments],
+        [project / PYTHON, "-m", "flask", *arguments],
         cwd=project,
         env=os.environ | {"DATABASE_URL": url},
         stdin=subprocess.PIPE,
@@ -99,8 +99,8 @@ def listening(command: list[str], port: int, **options: Any) -> Iterator[Server]
 
 @contextmanager
 def run_service(url: str, *prefix: str, project: Path = PROJECT, **environment: str) -> Iterator[Server]:
-    """Run the service from a checkout of this project, on a free port. `prefix` is a command to run it with."""
+    """Run the service from the checkout `project`, on a free port. `prefix` is a command to run it with."""
     port = free_port()
     variables = os.environ | environment | {"DATABASE_URL": url, "PORT": str(port)}
-    with listening([*prefix, sys.executable, "app.py"], port, cwd=project, env=variables) as server:
+    with listening([*prefix, str(project / PYTHON), "app.py"], port, cwd=project, env=variables) as server:
         yield server
