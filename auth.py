@@ -27,9 +27,9 @@ def init_app(app: Flask) -> None:
 def authenticate() -> None:
     """Check the key of a request to the API, and set `g.cache_lookup` and `g.key_owner`, whose articles it may read.
 
-    The owner comes from memory only with a cached response to the same request and key that is still fresh. That
-    response proves the key valid: it was made today (UTC), and keys expire at the end of a day; and the database, which
-    would show that the key has been revoked or given to another customer, has the same version as then.
+    The owner comes from memory only if a fresh response to the same request and key is cached. That response proves the
+    key valid. It was made today (UTC), and keys expire only at the end of a day. The database has not changed since, so
+    the key has been neither revoked nor given to another customer.
 
     Otherwise, the owner is looked up in the transaction in which the view reads the articles. Between two transactions,
     a restore could give the owner's id, and thereby its articles, to another customer.
@@ -72,7 +72,7 @@ def hash_key(key: str) -> str:
 
 
 def add_key(customer: Customer, key: str | None = None, expires_on: date | None = None) -> tuple[str, ApiKey]:
-    """Add `key`, by default a random one, to the customer in the session's transaction. Returns it and its row."""
+    """Add `key`, by default a random one, to the customer in the session's transaction. Returns the key and its row."""
     key = key or secrets.token_urlsafe(32)
     row = ApiKey(
         customer_id=customer.id,

@@ -114,7 +114,7 @@ def remove_demo() -> str:
 
 
 def ensure_demo_key(customer: Customer, key: str | None) -> str | None:
-    """Return `key`, adding it if it is new. Without it, add a random one, or return None if the customer has a key."""
+    """Return `key`, added if it is new. Without `key`, add a random one, or return None if the customer has a key."""
     if not key:
         key_count = db.session.scalar(select(func.count()).where(ApiKey.customer_id == customer.id))
         return None if key_count else add_key(customer)[0]

@@ -79,7 +79,7 @@ class SettingsError(click.ClickException):
 def read_settings(*sources: Mapping[str, Any]) -> dict[str, Any]:
     """Return all settings by name. Later sources take precedence; an empty value is treated as unset.
 
-    Raises SettingsError, naming each invalid setting and its value, if there are any.
+    Raises SettingsError if any are invalid, naming each with its value.
     """
     values = {name: value for source in sources for name, value in source.items() if value != ""}
     try:

@@ -55,7 +55,7 @@ def site(name: str, url: str) -> None:
     """Set where the customer's own site shows articles.
 
     The slug is appended to URL, or replaces {slug} in it. Derived structured data, and links between imported articles,
-    contain the result. An empty URL removes the site.
+    use the result. An empty URL removes the site.
     """
     with command_session(writes=True):
         customer = _get_customer(name)

@@ -55,7 +55,7 @@ def new(slug: str | None, customer: str | None) -> None:
     """Write a new article in $VISUAL or $EDITOR.
 
     Fill in the fields at the top of the file, and write Markdown below them. What you save is imported, as a draft
-    unless you change its status. Without a SLUG, the title gives one. Times without a UTC offset are in TIMEZONE.
+    unless you change its status. Without a SLUG, the title becomes one. Times without a UTC offset are in TIMEZONE.
     """
     with command_session(writes=False):
         owner = get_customer(customer, for_changes=True)
@@ -75,8 +75,8 @@ def edit(slug: str, customer: str | None) -> None:
     """Edit the article SLUG in $VISUAL or $EDITOR.
 
     The file has the article's fields in YAML, then its HTML. What you save is imported. If the article comes from a
-    source, imports will leave alone what you change. To give it back, set textEdited or publicationEdited to false.
-    Times without a UTC offset are in TIMEZONE.
+    source, imports will leave alone what you change. To let them change it again, set textEdited or publicationEdited
+    to false. Times without a UTC offset are in TIMEZONE.
     """
     with command_session(writes=False):
         owner = get_customer(customer, for_changes=True)
@@ -154,7 +154,7 @@ def _change(path: str, text: bytes, original: ExportedArticle, articles: list[An
     for line in report.note_lines():
         echo(line, err=True)
     if yours := [name for flag, name in FLAGS.items() if changed.get(flag) and not original.get(flag)]:
-        advice = "To give it back: set textEdited or publicationEdited to false."
+        advice = "To let them change it again, set textEdited or publicationEdited to false."
         echo(f"Imports will now leave its {' and '.join(yours)} alone. {advice}", err=True)
     slug = original["slug"]
     if changed["slug"] != slug:

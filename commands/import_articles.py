@@ -1,4 +1,4 @@
-"""`flask articles import`: import articles from files, standard input or another instance."""
+"""`flask articles import`: import articles from files, standard input, another instance or a WordPress site."""
 
 from contextlib import nullcontext
 from datetime import tzinfo
@@ -63,7 +63,7 @@ from transfer.writer import ImportResult
 )
 @click.option("--drop-tags", is_flag=True, help="Leave out shortcodes and template tags that are not understood.")
 @click.option("--dry-run", is_flag=True, help="Show what would change without writing anything.")
-@click.option("--publish", is_flag=True, help="Publish new and pending articles that their source has published.")
+@click.option("--publish", is_flag=True, help="Publish articles that their source publishes.")
 @click.option("--skip-invalid", is_flag=True, help="Import the valid articles even if others have errors.")
 @click.option("--unpublish-missing", is_flag=True, help="Hide articles that are missing from their source.")
 @click.option("--yes", is_flag=True, help="Do not stop if many articles would be hidden, replaced or left alone.")
@@ -109,7 +109,7 @@ def import_articles(
 
     New articles from other systems stay hidden until you publish them: look at them (flask articles preview), then
     run flask articles publish --pending. With --publish, the import publishes what the source publishes. Changes to
-    articles that are published already show at once. What was changed here stays.
+    articles that are already published show at once. What was changed here stays.
     """
     _check_usage(sources, key, source, unpublish_missing=unpublish_missing)
     reading = SourceOptions(site, timezone, source or "", old_urls or "", pictures_url or "", post_type, drop_tags)

@@ -31,8 +31,8 @@ from transfer.report import shorten
 def publish(slugs: tuple[str, ...], at: datetime | None, pending: bool, customer: str | None, yes: bool) -> None:
     """Publish articles, now or at a given time.
 
-    Without --at, an article that was published before keeps its date, and a pending one with a date in the future is
-    scheduled. Times without a UTC offset are in TIMEZONE. If an article does not exist, nothing changes.
+    Without --at, dates in the past stay, and a pending article with a date in the future is scheduled. Times without a
+    UTC offset are in TIMEZONE. If an article does not exist, nothing changes.
     """
     if pending and (slugs or at is not None):
         raise click.UsageError("--pending publishes all pending articles, so it takes neither SLUG nor --at.")
@@ -103,9 +103,9 @@ def _report_yours(articles: list[Row[Any]], rows: list[dict[str, Any]]) -> None:
     pairs = zip(articles, rows, strict=True)
     new = [old.slug for old, row in pairs if old.source and row["publication_edited"] and not old.publication_edited]
     if new:
-        advice = "To give them back: publicationEdited: false in flask articles edit SLUG."
+        advice = "To let them, set publicationEdited to false: flask articles edit SLUG"
         echo(
-            f"Imports will now leave alone whether and when these are public: {shorten(new, MAX_NAMES)}. {advice}",
+            f"Imports will no longer change whether and when these are public: {shorten(new, MAX_NAMES)}. {advice}",
             err=True,
         )
 

@@ -1,4 +1,4 @@
-"""The HTTP server: waitress with its documented settings, and corrections of seven faults.
+"""The HTTP server: waitress with its documented settings, and fixes for seven faults.
 
 Comments marked "Fault" refer to waitress 3.0.2, and their numbers to https://github.com/Pylons/waitress. Remove such
 code once the fix is released. Slow and crowded clients are nginx's task: see docs/operate.md.

@@ -69,7 +69,7 @@ def _split_origins(connection: Connection, article: str) -> int:
 def split_origin(origin: str) -> dict[str, str]:
     """Return the source and the key in an origin of 3.0.0, such as `markdown/menu/spring` or `wordpress:a.example/17`.
 
-    Keys may contain slashes. Of the sources, only the address of a WordPress blog may, whose keys are numbers.
+    Keys may contain slashes. Among sources, only WordPress addresses may, and their keys are numbers.
     """
     split = origin.rpartition if origin.startswith("wordpress:") else origin.partition
     source, _, key = split("/")

@@ -65,7 +65,7 @@ NEXT_PUBLICATION: Select[datetime | None] = select(func.min(Article.published_at
 
 
 class AccessRule:
-    """Who may read which articles, as the queries of requests. Those of articles may bind `customer_id` and `now`."""
+    """Who may read which articles, as queries. Queries for articles may bind `customer_id` and `now`."""
 
     def __init__(
         self,

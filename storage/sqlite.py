@@ -76,8 +76,8 @@ class SQLiteFile:
     def _connect(self, *, read_only: bool, **options: Any) -> sqlite3.Connection:
         """Connect to the file. `options` go to `sqlite3.connect`.
 
-        Raises sqlite3.OperationalError if the file cannot be opened. Raises StorageError if it is not the first file
-        any more, or if it is empty and to be opened read-only: SQLite would delete its WAL.
+        Raises sqlite3.OperationalError if the file cannot be opened. Raises StorageError if it is no longer the first
+        file, or if it is empty and `read_only` is true: SQLite would delete its WAL.
         """
         connection = connect_to_file(self._path, read_only=read_only, **options)
         try:
@@ -92,7 +92,7 @@ class SQLiteFile:
     def _read_fingerprint(self) -> tuple[int, ...]:
         """Return values that change when the file is modified.
 
-        Raises StorageError if it is missing or not the first file any more.
+        Raises StorageError if it is missing or no longer the first file.
         """
         try:
             file = os.stat(self._path)

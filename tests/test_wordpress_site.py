@@ -228,7 +228,7 @@ FAULTS = [  # path, response, and what the error names
     (LIST, (200, {"X-WP-Total": "2"}, '[{"id": 1}, {"id": 1}]'), "changed"),
     (LIST, (200, {"X-WP-Total": "many"}, "[]"), "many"),
     (POST, (404, {}, ""), "Post 1: .*404"),
-    (LIST, (401, {}, ""), "401.*not let anyone.*export"),
+    (LIST, (401, {}, ""), "401.*anonymous.*export"),
     (POST, (401, {}, ""), "Post 1: .*401.*withdrawn"),
     (POST, JSON_OF_ANOTHER_PROGRAM, "Post 1: "),
     (POST, (200, {}, '{"id": 1}'), "Post 1: .*title"),

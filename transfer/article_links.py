@@ -63,7 +63,7 @@ class ArticleLinks:
                 yield unescape(url)
 
     def find_moved(self, article: SourceArticle) -> Iterator[str]:
-        """Yield the old URLs of an article that lead to another page than its new one, or all if that is unknown.
+        """Yield the old URLs of an article that lead to a page other than its new one, or all if that is unknown.
 
         An old URL that another article has now is left out.
         """

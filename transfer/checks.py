@@ -46,7 +46,7 @@ class CheckedArticles:
     _where: dict[tuple[str, Any], str] = field(default_factory=dict)  # by unique field and value
 
     def is_missing(self, origin: Origin) -> bool:
-        """Return whether an article is missing from its source. Nothing is if an article's origin is unknown."""
+        """Return whether an article is missing from its source. If an origin there is unknown, none is missing."""
         if self.is_incomplete or origin.source in self.incomplete_sources:
             return False
         return origin.source in self.sources and origin not in self.origins

@@ -49,7 +49,7 @@ class ImportPlan:
     left_alone: dict[SourceArticle, str]  # and the title of the stored article that has their slug or id
     problems: list[ImportProblem]
     publications: dict[SourceArticle, Publication]
-    withdrawn: dict[int, Publication]  # of stored articles that the sources lack or withhold without their text, by pk
+    withdrawn: dict[int, Publication]  # of stored articles missing from their sources or withheld without text, by pk
 
     def publications_after(self) -> dict[int, Publication]:
         """Return the publication of each stored article after the import, by pk."""
@@ -88,7 +88,7 @@ def plan_import(customer_id: int, checked: CheckedArticles, options: ImportOptio
 def _find_taken_ids(
     articles: list[SourceArticle], matches: Matches, stored: list[StoredArticle]
 ) -> dict[SourceArticle, str]:
-    """Return the new articles whose ids stored ones have, and the titles of these."""
+    """Return the new articles whose ids belong to stored ones, and the titles of the stored ones."""
     titles = {row.id: row.title for row in stored}
     new = [article for article in articles if article.origin and article not in matches]
     return {article: titles[article.row["id"]] for article in new if article.row.get("id") in titles}

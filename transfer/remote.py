@@ -28,7 +28,7 @@ ShowProgress = Callable[[Iterable[Any], str], AbstractContextManager[Iterable[An
 
 
 def is_url(source: str) -> bool:
-    """Return whether `source` is another instance's URL."""
+    """Return whether `source` is an http(s) URL."""
     return source.lower().startswith(("http://", "https://"))
 
 

@@ -44,7 +44,7 @@ def is_own_json(source: str) -> bool:
 def read_sources(
     sources: Iterable[str], options: SourceOptions, key: str | None, show_progress: ShowProgress
 ) -> ConvertedItems:
-    """Yield what all sources contain, which are read lazily. `key` is the one of another instance."""
+    """Yield what the sources contain, which are read lazily. `key` is another instance's API key."""
     exports = [source for source in sources if _suffix(source) == ".xml" and os.path.isfile(source)]
     if exports:  # one export may consist of several files
         yield from _report_errors(", ".join(exports), lambda: read_wordpress(exports, options))
@@ -76,8 +76,7 @@ def _read(source: str, options: SourceOptions, key: str | None, show_progress: S
     if source == "-":
         return _read_standard_input(options)
     if is_url(source):
-        # Only a site of WordPress says where its API is. A page that cannot be read might be WordPress', which must not
-        # get the key.
+        # Only WordPress sites name their API. A page that cannot be read might be on one, which must not get the key.
         api = None if API_PATH in source else find_api(source)
         return read_site(api, options) if api else read_instance(source, key, options, show_progress)
     if os.path.isdir(source):

@@ -59,7 +59,7 @@ class _Writer:
         self._dry_run = options.dry_run
 
     def withdraw(self) -> None:
-        """Withdraw the stored articles that the sources lack, or withhold without their text."""
+        """Withdraw the stored articles that are missing from their sources, or withheld without their text."""
         rows = []
         for stored in self._plan.stored:
             before = stored_publication(stored)

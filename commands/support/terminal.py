@@ -32,7 +32,7 @@ def format_deletion(customer: str, articles: int, keys: int) -> str:
 def format_local(moment: datetime, zone: tzinfo) -> str:
     """Return a datetime in UTC as a local time, to the minute; with `zone` UTC, as the API's timestamp.
 
-    A local time in the year 0 or 10000, which Python does not have, becomes the nearest one that it has.
+    A local time in the year 0 or 10000, which Python does not support, becomes the nearest one that it supports.
     """
     if zone is UTC:
         return format_timestamp(moment)

@@ -23,7 +23,7 @@ class Folder:
 
     @cached_property
     def paths(self) -> list[Path]:
-        """The files that may be articles, sorted by name within a folder, or those beside a source that is a file."""
+        """The files that may be articles, sorted by name within each folder. For a file, only its folder is read."""
         paths: list[Path] = []
         errors: list[OSError] = []
         for folder, folders, names in os.walk(self.root, onerror=errors.append):

@@ -12,7 +12,7 @@ import orjson
 from converters.source_articles import SourceArticle, Subject
 from converters.wordpress.wpautop import add_paragraphs, change_outside_code
 
-FROM_SITE = "Importing from the site's URL, instead of its export, brings all of it."
+FROM_SITE = "To get everything, import from the site's URL instead of its export."
 # The comment that starts or ends a block. It ends before the next comment begins, so that the time is linear.
 BLOCK_COMMENT = re.compile(
     r"<!--\s+/?wp:(?P<name>[\w/-]+)(?P<attributes>\s(?:[^<]|<(?!!--))*?)(?:(?P<is_dynamic>/)-->|-->\n?)"

@@ -33,14 +33,14 @@ FIELDS = (
 )
 EMBEDDED = "author,wp:featuredmedia"
 NAMES = {"publishedAt": "date_gmt", "updatedAt": "modified_gmt", "bannerUrl": "featured image"}
-NO_ACCESS = "The site does not let anyone read this: import its export (Tools → Export) instead."
-POST_DENIED = "It was withdrawn, or only some may read it. Try again, or import the export (Tools → Export) instead."
+NO_ACCESS = "The site does not allow anonymous access: import its export (Tools → Export) instead."
+POST_DENIED = "The post was withdrawn or is not public. Try again, or import the export (Tools → Export) instead."
 TRY_AGAIN = "Try again later, or check the URL."
 # the header Link, and the element in the head of the page, which caches keep
 API_LINK = re.compile(
     r"""<([^<>]+)>;\s*rel="?https://api\.w\.org/|<link\s+rel=["']https://api\.w\.org/["']\s+href=["']([^"'<>]+)"""
 )
-# What works only with WordPress' scripts, or differs in each response: comments, hidden frames of embedded posts, the
+# What works only with WordPress's scripts, or differs in each response: comments, hidden frames of embedded posts, the
 # buttons of enlarged pictures, and attributes
 NOISE = re.compile(
     r"""
@@ -69,7 +69,7 @@ def find_api(url: str) -> str | None:
     except ValueError:  # not a URL
         return None
     if not has_same_host(api, url):
-        raise SourceError(f"Its API is on another host, {api}. Name a page of that host.")
+        raise SourceError(f"Its API is on another host, {api}. Import from that host.")
     return api
 
 
@@ -78,7 +78,7 @@ def read_site(api: str, options: SourceOptions) -> Iterator[SourceArticle]:
 
     Raises SourceError if the site cannot be read, or if its posts change while they are read.
     """
-    with _naming("WordPress' REST API"):
+    with _naming("WordPress's REST API"):
         index, _ = _fetch(api, "", _fields="home,name")
         blog = Blog(index["home"], decode_references(index["name"]))
         types, _ = _fetch(api, "wp/v2/types")
@@ -199,7 +199,7 @@ def _fetch(api: str, path: str, if_denied: str = NO_ACCESS, **parameters: Any) -
     try:
         return orjson.loads(body), int(headers.get("X-WP-Total", 0))
     except ValueError as error:
-        raise SourceError(f"The response is not WordPress' ({error}). {TRY_AGAIN}") from error
+        raise SourceError(f"The response is not from WordPress ({error}). {TRY_AGAIN}") from error
 
 
 def _request(url: str, if_denied: str = NO_ACCESS) -> tuple[str, HTTPMessage, bytes]:
@@ -232,5 +232,5 @@ class _RedirectsWithinHost(HTTPRedirectHandler):
     ) -> Request | None:
         if not has_same_host(newurl, req.full_url):
             fp.close()
-            raise SourceError(f"Redirects to another host, {newurl}. Name a page of that host.")
+            raise SourceError(f"Redirects to another host, {newurl}. Import from that host.")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
