@@ -8,8 +8,8 @@ from converters.source_articles import SourceArticle
 VISIBLE = "Shortcodes and template tags that readers see as text"
 DROPPED = "Shortcodes and template tags that were dropped"
 # {% include a.html %}, {{< a >}} or {{ a }} in HTML
-LIQUID = r"\{%-?\s*(?:end)?(?P<tag>[\w-]+)[^{}]*%\}"
-BRACES = r"\{\{(?:(?:<|&lt;|%)\s*/?\s*(?P<shortcode>[\w./-]+))?[^{}]*\}\}"
+LIQUID = r"\{%-?\s*+(?:end)?(?P<tag>[\w-]++)[^{}]*+(?<=%)\}"
+BRACES = r"\{\{(?:(?:<|&lt;|%)\s*+(?:/\s*+)?(?P<shortcode>[\w./-]++))?[^{}]*+\}\}"
 CODE_OR_TEMPLATE = re.compile(f"{CODE}|{LIQUID}|{BRACES}", re.DOTALL)
 EMPTY_PARAGRAPH = re.compile(r"<p>\s*</p>\n?")
 

@@ -19,7 +19,7 @@ SITE = r"\{\{-?\s*site\.(?:url|baseurl)\s*-?\}\}"
 FILTERS = r"(?P<filters>(?:\s*\|\s*(?:url|relative_url|absolute_url)\b)+)"
 PATH = rf"""\{{\{{-?\s*["'](?P<path>[^"'{{}}\n]*)["']{FILTERS}\s*-?\}}\}}"""
 URL = re.compile(rf"(?:(?<=[(<\"'=])|(?<=\]:\s))(?=\{{\{{)(?P<site>(?:{SITE}){{0,2}})(?:{PATH}(?!\{{)|(?!/?\{{)/?)")
-SHORTCODE = re.compile(r"\{\{[<%]\s*(?P<name>figure|youtube)\s(?P<arguments>[^{}]*?)/?\s*[>%]\}\}")
+SHORTCODE = re.compile(r"\{\{[<%]\s*(?P<name>figure|youtube)\s(?P<arguments>[^{}]*+)(?<=[>%])\}\}")
 ARGUMENT = re.compile(r"""(?:(\w+)\s*=\s*)?(?:"([^"]*)"|([^\s"=]+))""")  # src="a.jpg" or, without a name, "a"
 URL_CHARACTERS = "/:?&=#%;,@+~!*$"
 
@@ -58,7 +58,8 @@ def _resolve_url(url: re.Match[str]) -> str:
 
 def _resolve_shortcode(shortcode: re.Match[str]) -> str:
     """Return Markdown for Hugo's `figure`, a picture with its caption, and for `youtube`, a link."""
-    arguments = {name or "id": quoted or plain for name, quoted, plain in ARGUMENT.findall(shortcode["arguments"])}
+    text = shortcode["arguments"][:-1].rstrip().removesuffix("/")
+    arguments = {name or "id": quoted or plain for name, quoted, plain in ARGUMENT.findall(text)}
     if shortcode["name"] == "youtube":
         return f"<https://www.youtube.com/watch?v={arguments.get('id', '')}>"
     picture = f"![{arguments.get('alt', '')}](<{arguments.get('src', '')}>)"
