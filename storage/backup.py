@@ -74,10 +74,10 @@ def restore(backup: Path) -> list[str]:
     return lines
 
 
-def _read_exposure(engine: Engine) -> tuple[set[int], set[Any]]:
-    """Return the ids of all valid keys, and the customers and ids of all published articles."""
+def _read_exposure(engine: Engine) -> tuple[set[str], set[Any]]:
+    """Return the hashes of all valid keys, and the customers and ids of all published articles."""
     now = datetime.now(UTC)
-    keys = select(ApiKey.id).where(*VALID_KEY)
+    keys = select(ApiKey.hash).where(*VALID_KEY)
     articles = select(Article.customer_id, Article.id).where(IS_PUBLISHED)
     try:
         with engine.connect() as connection:
