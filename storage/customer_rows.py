@@ -54,5 +54,5 @@ def check_new_name(name: str, renamed: Customer | None = None) -> None:
 
 
 def _appearance(name: str) -> str:
-    """Return what two names that look alike have in common: NFKC, without case and spaces."""
-    return "".join(normalize("NFKC", normalize("NFKC", name).casefold()).split())
+    """Return what two names that look alike have in common: NFKC, without case, and with single spaces."""
+    return " ".join(normalize("NFKC", normalize("NFKC", name).casefold()).split())
