@@ -26,7 +26,7 @@ def print_result(result: ImportResult, report: ImportReport, *, dry_run: bool) -
     states = ", ".join(f"{counts[state]} {state}" for state in PUBLICATION_STATES if counts[state])
     echo(summary + (f" (new: {states})" if states else "") + (" (dry run: nothing was written)" if dry_run else ""))
     for reason in result.stop_reasons.splitlines() if dry_run else ():
-        echo(f"This import would stop, and ask for --yes: {reason}", err=True)
+        echo(shorten_line(f"This import would stop, and ask for --yes: {reason}"), err=True)
 
 
 def _print_changes(result: ImportResult, *, dry_run: bool) -> None:
