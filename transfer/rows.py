@@ -35,7 +35,8 @@ class RowBuilder:
         """Return all columns of an article except its `pk`. `slug` and `publication` are those after the import."""
         decided = publication._asdict()
         if stored and article.origin and stored["text_edited"]:
-            return {**stored, **decided, **self._origin_and_flags(article, stored, stored)}
+            views = article.row.get("views", stored["views"])
+            return {**stored, **decided, "views": views, **self._origin_and_flags(article, stored, stored)}
         row: ArticleRow = dict(article.row)
         if stored:
             kept = {name: stored[name] for name in (*PRESERVED_COLUMNS, "authors")}
