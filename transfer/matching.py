@@ -49,6 +49,7 @@ def match_articles(
         matcher.match_known(article)
     for article in articles:
         matcher.match_slug(article)
+        matcher.reject_taken_origin(article)
     missing = [row for row in matcher.unmatched() if checked.is_missing(Origin(row.source, row.source_key))]
     new = [article for article in articles if article.origin and article not in matcher.matches]
     drafts = [row for row in missing if row.status == "draft" and not (row.text_edited or row.publication_edited)]
@@ -83,13 +84,10 @@ class _Matcher:
         stored = self._by_origin.get(article.origin) if article.origin else None
         if not stored and article.is_own_format and "id" in row:
             stored = self._own(article, self._by_id.get(row["id"]))
-        holder = self._by_origin.get((row.get("source"), row.get("source_key")))
         if stored and stored.pk in self._matched:
             self._reject(article, SAME_ARTICLE, stored)
         elif stored:
             self._match(article, stored)
-        elif holder and not article.origin:
-            self._reject(article, ORIGIN_TAKEN, holder)
 
     def match_slug(self, article: SourceArticle) -> None:
         """Match an article in a format of this service by its slug if it has no id."""
@@ -97,6 +95,12 @@ class _Matcher:
             stored = self._own(article, self._by_slug.get(article.row["slug"]))
             if stored and stored.pk not in self._matched:
                 self._match(article, stored)
+
+    def reject_taken_origin(self, article: SourceArticle) -> None:
+        """Reject a new article that names the origin of a stored one."""
+        holder = self._by_origin.get((article.row.get("source"), article.row.get("source_key")))
+        if holder and not article.origin and article not in self.matches:
+            self._reject(article, ORIGIN_TAKEN, holder)
 
     def _own(self, article: SourceArticle, stored: StoredArticle | None) -> StoredArticle | None:
         """Return a stored article, unless both have a source, which are then different."""
@@ -131,7 +135,7 @@ class _Matcher:
         self._matched.add(stored.pk)
 
     def _reject(self, article: SourceArticle, reason: str, stored: StoredArticle) -> None:
-        self.problems[article] = ImportProblem(locate(article), reason, other=show_value(stored.slug))
+        self.problems.setdefault(article, ImportProblem(locate(article), reason, other=show_value(stored.slug)))
 
 
 # No date is the same as no other.
