@@ -3,16 +3,15 @@
 from datetime import UTC, datetime
 
 import click
-from flask import current_app
 from sqlalchemy import func, select
 
 from commands.support import params
 from commands.support.groups import customers_group
-from commands.support.lookup import find_closest, get_customer_again
+from commands.support.lookup import get_customer, get_customer_again
 from commands.support.session import command_session
-from commands.support.terminal import confirm, echo, format_article_count, format_deletion
+from commands.support.terminal import confirm, echo, format_deletion
 from models import ApiKey, Article, Customer, db
-from storage.customer_rows import check_new_name, delete_customer, find_customer
+from storage.customer_rows import check_new_name, delete_customer
 from storage.queries import VALID_KEY
 
 
@@ -40,12 +39,10 @@ def rename(old: str, new: str) -> None:
     The derived structured data of its articles changes too.
     """
     with command_session(writes=True):
-        customer = _get_customer(old)
+        customer = get_customer(old)
         check_new_name(new, renamed=customer)
         customer.name = new
     echo(f"Renamed {old} to {new}.")
-    if current_app.config["CUSTOMER"] == old:
-        echo(f"The setting CUSTOMER is still {old}: change it, for example in .env.", err=True)
 
 
 @customers_group.command()
@@ -58,13 +55,8 @@ def site(name: str, url: str) -> None:
     use the result. An empty URL removes the site.
     """
     with command_session(writes=True):
-        customer = _get_customer(name)
-        customer.site = url
-        has_imported_markup = Article.customer_id == customer.id, Article.schema_markup.is_not(None)
-        count = db.session.scalar(select(func.count()).where(*has_imported_markup))
+        get_customer(name).site = url
     echo(f"The articles of {name} are at {url}" if url else f"{name} no longer has a site.")
-    if count:
-        echo(f"Not changed, because their structured data was imported: {format_article_count(count)}", err=True)
 
 
 @customers_group.command()
@@ -73,18 +65,8 @@ def site(name: str, url: str) -> None:
 def delete(name: str, yes: bool) -> None:
     """Delete the customer NAME with its articles and keys."""
     with command_session(writes=False):
-        customer = _get_customer(name)
+        customer = get_customer(name)
     confirm(f"This permanently deletes {name}, its articles and its keys.", yes)
     with command_session(writes=True):
         articles, keys = delete_customer(get_customer_again(customer))
     echo(format_deletion(name, articles, keys))
-
-
-def _get_customer(name: str) -> Customer:
-    """Return the customer with this name. Raises click.ClickException if it does not exist."""
-    customer = find_customer(name)
-    if not customer:
-        closest = find_closest(name, db.session.scalars(select(Customer.name)))
-        hint = f"Did you mean {closest!r}?" if closest else '"flask customers list" shows the existing ones.'
-        raise click.ClickException(f"There is no customer {name!r}. {hint}")
-    return customer

@@ -39,11 +39,6 @@ def test_rename_updates_derived_structured_data(run, client, save, sql):
     assert sql("SELECT * FROM article ORDER BY pk") == before
 
 
-def test_rename_says_if_the_setting_has_the_old_name(app, run, key, monkeypatch):
-    monkeypatch.setitem(app.config, "CUSTOMER", "Acme")
-    assert "CUSTOMER is still Acme" in run("customers", "rename", "Acme", "New").stderr
-
-
 SITES = {
     "https://www.example.com/articles/": "https://www.example.com/articles/slug-1",
     "https://www.example.com/articles": "https://www.example.com/articles/slug-1",
@@ -59,7 +54,7 @@ def test_site_shows_in_the_next_response_but_updates_no_article(run, client, sav
     sitemap = client.get("/api/public/v1/sitemap").get_json()
     for site, url in SITES.items():
         result = run("customers", "site", "Acme", site)
-        assert (result.exit_code, "imported: 1" in result.stderr) == (0, True)
+        assert (result.exit_code, result.stderr) == (0, "")
         imported, article = client.get(LISTS[0]).get_json()["data"]
         assert imported["schemaMarkup"] == MARKUP
         assert article["schemaMarkup"]["@graph"][0].get("mainEntityOfPage") == url
@@ -116,9 +111,8 @@ def test_unknown_names_are_errors_before_the_question(run, key):
         ["articles", "delete", "none"],
     ):
         result = run(*command)
-        assert_rejected(result, command[2], f"flask {command[0]} list")
+        assert_rejected(result, command[2], "Acme")
         assert "permanently" not in result.stderr
-        assert "keys create" not in result.stderr
 
 
 def test_delete_leaves_a_customer_that_took_the_name(run, key, sql, monkeypatch):
@@ -180,7 +174,7 @@ def test_error_without_a_customer_suggests_one(app, run, monkeypatch):
     with app.app_context():
         db.session.add_all(Customer(name=f"Bistro {number:02}") for number in range(25))
         db.session.commit()
-    monkeypatch.setitem(app.config, "CUSTOMER", "BISTR0 24")
+    monkeypatch.setitem(app.config, "CUSTOMER", "Bistr0 24")
     result = run("articles", "list")
     assert_rejected(result, "CUSTOMER", "Bistro 24'?", "7 more")
     assert result.stderr.count("Bistro ") == 20

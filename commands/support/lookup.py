@@ -1,7 +1,7 @@
 """Look up the customer and the articles that a user names."""
 
 import shlex
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from difflib import get_close_matches
 from typing import Any
 
@@ -56,8 +56,8 @@ def _suggest(name: str, existing: list[str]) -> str:
     """Return advice about an unknown name or, if it is empty, a missing one."""
     more = f" and {len(existing) - MAX_NAMES} more" if len(existing) > MAX_NAMES else ""
     names = f"Existing customers: {', '.join(existing[:MAX_NAMES])}{more}." if existing else ""
-    if closest := find_closest(name, existing):
-        return f"Did you mean '{closest}'? {names}"
+    if closest := get_close_matches(name, existing, n=1):
+        return f"Did you mean '{closest[0]}'? {names}"
     return f"{names} To create a customer, with a key: flask keys create {shlex.quote(name or 'CUSTOMER')}".strip()
 
 
@@ -93,10 +93,3 @@ def get_articles_again(customer: Customer, earlier: Collection[Any]) -> list[Any
         reason = f"The article {gone[0]!r} has been deleted or replaced in the meantime."
         raise click.ClickException(printable(f"{reason} Nothing was written. Run the command again."))
     return [found[row.pk, row.id] for row in earlier]
-
-
-def find_closest(name: str, existing: Iterable[str]) -> str | None:
-    """Return the most similar existing name, ignoring case, or None."""
-    by_folded_name = {candidate.casefold(): candidate for candidate in existing}
-    matches = get_close_matches(name.casefold(), by_folded_name, n=1)
-    return by_folded_name[matches[0]] if matches else None
