@@ -13,7 +13,7 @@ from transfer.report import shorten
 
 
 @articles_group.command("delete")
-@click.argument("slugs", metavar="SLUG...", nargs=-1, required=True, type=params.text)
+@click.argument("slugs", metavar="SLUG...", nargs=-1, required=True)
 @params.customer_option
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def delete_articles(slugs: tuple[str, ...], customer: str | None, yes: bool) -> None:

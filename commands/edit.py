@@ -42,10 +42,9 @@ ExportedArticle = dict[str, Any]
 
 def new_slug(value: str) -> str:
     """Parse the slug of an article that does not exist yet."""
-    slug = params.text(value)
-    if errors := ArticleImportSchema(only=["slug"]).validate({"slug": slug}):
+    if errors := ArticleImportSchema(only=["slug"]).validate({"slug": value}):
         raise click.BadParameter(errors["slug"][0])
-    return slug
+    return value
 
 
 @articles_group.command()
@@ -69,7 +68,7 @@ def new(slug: str | None, customer: str | None) -> None:
 
 
 @articles_group.command()
-@click.argument("slug", type=params.text)
+@click.argument("slug")
 @params.customer_option
 def edit(slug: str, customer: str | None) -> None:
     """Edit the article SLUG in $VISUAL or $EDITOR.

@@ -14,7 +14,7 @@ from transfer.records import export_articles
 
 
 @articles_group.command()
-@click.argument("slugs", metavar="[SLUG...]", nargs=-1, type=params.text)
+@click.argument("slugs", metavar="[SLUG...]", nargs=-1)
 @params.customer_option
 @click.option("--all-fields", is_flag=True, help="Include values that an import would derive.")
 @click.option("--output", metavar="FILE", type=params.new_file, help="Write JSON Lines to FILE, a new file.")

@@ -58,9 +58,7 @@ from transfer.writer import ImportResult
     type=params.source_name,
     help="Name of the source, to tell two folders, sites or tables of the same kind apart.",
 )
-@click.option(
-    "--post-type", metavar="TYPE", type=params.text, default="post", help="Type of WordPress posts (default: post)."
-)
+@click.option("--post-type", metavar="TYPE", default="post", help="Type of WordPress posts (default: post).")
 @click.option("--drop-tags", is_flag=True, help="Leave out shortcodes and template tags that are not understood.")
 @click.option("--dry-run", is_flag=True, help="Show what would change without writing anything.")
 @click.option("--publish", is_flag=True, help="Publish articles that their source publishes.")

@@ -1,10 +1,9 @@
 """`flask keys`: create, list and revoke API keys."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 import click
 from sqlalchemy import select
-from sqlalchemy.exc import DBAPIError
 
 from auth import add_key
 from commands.support import params
@@ -17,25 +16,22 @@ from storage.customer_rows import find_or_create_customer
 
 @keys_group.command()
 @click.argument("customer", type=params.customer_name)
-@click.option("--expires", metavar="DATE", type=params.day, help="Last valid day (UTC), as in 2030-12-31.")
-def create(customer: str, expires: date | None) -> None:
+@click.option(
+    "--expires", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="Last valid day (UTC), as in 2030-12-31."
+)
+def create(customer: str, expires: datetime | None) -> None:
     """Create a key for CUSTOMER, creating the customer if necessary.
 
     Only the key goes to standard output. It cannot be shown again.
     """
-    if expires and expires < datetime.now(UTC).date():
-        raise click.BadParameter(f"{expires} is in the past.", param_hint="'--expires'")
-    key = ""
-    try:
-        with command_session(writes=True, create=True):
-            owner, is_new = find_or_create_customer(customer)
-            key, row = add_key(owner, expires_on=expires)
-            key_id = row.id
-            click.echo(key)  # before the commit: a key that cannot be printed must not become valid
-    except DBAPIError:
-        if key:
-            click.echo("The key above is not valid, because it could not be saved.", err=True)
-        raise
+    expires_on = expires.date() if expires else None
+    if expires_on and expires_on < datetime.now(UTC).date():
+        raise click.BadParameter(f"{expires_on} is in the past.", param_hint="'--expires'")
+    with command_session(writes=True, create=True):
+        owner, is_new = find_or_create_customer(customer)
+        key, row = add_key(owner, expires_on=expires_on)
+        key_id = row.id
+    click.echo(key)
     if is_new:
         echo(f"New customer: {customer}", err=True)
     echo(f"Created key {key_id} for {customer}. Keep it safe: it will not be shown again.", err=True)
@@ -61,8 +57,7 @@ def list_keys() -> None:
 def revoke(key_id: int) -> None:
     """Revoke the key with this ID immediately. "flask keys list" shows the ids."""
     with command_session(writes=True):
-        is_possible = 0 < key_id < 2**31  # PostgreSQL's integer
-        key = db.session.get(ApiKey, key_id) if is_possible else None
+        key = db.session.get(ApiKey, key_id) if 0 < key_id < 2**31 else None  # PostgreSQL's integer
         if not key:
             raise click.ClickException(f'There is no key {key_id}. "flask keys list" shows the existing ones.')
         customer = db.session.get_one(Customer, key.customer_id)

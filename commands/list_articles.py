@@ -24,7 +24,7 @@ JSON_SCHEMA = ArticleImportSchema(only=JSON_COLUMNS)
 
 @articles_group.command("list")
 @click.option("--state", type=click.Choice(PUBLICATION_STATES), help="Only articles in this state.")
-@click.option("--search", metavar="WORDS", type=params.text, default="", help="Only articles with all these words.")
+@click.option("--search", metavar="WORDS", default="", help="Only articles with all these words.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 @params.customer_option
 def list_articles(state: str | None, search: str, as_json: bool, customer: str | None) -> None:

@@ -35,7 +35,6 @@ TRUSTED_HOSTS = [HOST, "localhost"]
     "--only",
     metavar="SLUG",
     multiple=True,
-    type=params.text,
     help="Of the unpublished articles, show only SLUG as published. Repeatable.",
 )
 @params.customer_option

@@ -18,7 +18,7 @@ from transfer.report import shorten
 
 
 @articles_group.command()
-@click.argument("slugs", metavar="[SLUG...]", nargs=-1, type=params.text)
+@click.argument("slugs", metavar="[SLUG...]", nargs=-1)
 @click.option(
     "--at",
     metavar="TIMESTAMP",
@@ -45,7 +45,7 @@ def publish(slugs: tuple[str, ...], at: datetime | None, pending: bool, customer
 
 
 @articles_group.command()
-@click.argument("slugs", metavar="SLUG...", nargs=-1, required=True, type=params.text)
+@click.argument("slugs", metavar="SLUG...", nargs=-1, required=True)
 @params.customer_option
 def unpublish(slugs: tuple[str, ...], customer: str | None) -> None:
     """Turn articles into drafts.

@@ -54,7 +54,7 @@ def report_errors() -> Iterator[None]:
     except (DBAPIError, sqlite3.Error) as error:
         raise click.ClickException(_explain_database_error(error)) from error
     except OSError as error:
-        silence_stdout()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that flushing stdout at exit does not fail again
         action = f"read or write {printable(str(error.filename))}" if error.filename else "write the output"
         advice = "Check the path and its permissions." if error.filename else "Check whether the disk is full."
         raise click.ClickException(f"Cannot {action} ({error.strerror}). {advice}") from error
@@ -76,8 +76,3 @@ def _explain_database_error(error: DBAPIError | sqlite3.Error) -> str:
 def database_reason(error: Exception) -> str:
     """Return the first line of an error's message, or of its driver's."""
     return printable(str(getattr(error, "orig", error)).partition("\n")[0])
-
-
-def silence_stdout() -> None:
-    """Redirect stdout to the null device, so that flushing it at exit cannot fail again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

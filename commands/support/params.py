@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable
-from datetime import date, datetime, tzinfo
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,6 @@ def customer_name(value: str) -> str:
     if not 1 <= len(value) <= 100 or not value.isprintable():
         raise click.BadParameter("Must be 1 to 100 printable characters.")
     return value
-
-
-def text(value: str) -> str:
-    """Parse a slug or search words. Bytes that are not UTF-8 become U+FFFD, as in the API's `q`."""
-    return os.fsencode(value).decode(errors="replace")
 
 
 def api_key(value: str) -> str:
@@ -65,17 +60,6 @@ def source_name(value: str) -> str:
     return value
 
 
-def day(value: str) -> date:
-    """Parse a date without a time, in any format that imports accept."""
-    try:
-        written = parse_written_date(value)
-    except ValueError:
-        written = None
-    if not written or written.has_time:
-        raise click.BadParameter(f"{value!r} is not a date. Write it as 2030-12-31 or 31.12.2030, without a time.")
-    return written.moment.date()
-
-
 def local_time(value: str) -> datetime:
     """Parse a time into a datetime in UTC, rounded down to milliseconds.
 
@@ -107,8 +91,7 @@ def site(value: str) -> str:
     """Parse the URL of a site."""
     try:
         validate_site(value)
-        value.encode()  # bytes that are not UTF-8 cannot be stored
-    except (UnicodeError, ValidationError) as error:
+    except ValidationError as error:
         raise click.BadParameter(f"{value!r}: {error}") from error
     return value
 
