@@ -129,19 +129,18 @@ def _import(
     with command_session(writes=False):
         owner = get_customer(customer, for_changes=True)
     report = ImportReport()
-    with show_progress(read_sources(sources, source_options, key, show_progress), "Reading articles") as items:
-        checked = check_articles(items, report)
-    result = _write(owner, checked, report, options, redirects)
     try:
-        report_notes(result, report, dry_run=options.dry_run)
-        print_result(result, report, dry_run=options.dry_run)
-        if redirects and not options.dry_run and not any(article.old_urls for article in checked.valid):
-            print_missing_old_urls()
-        if waiting := find_waiting(result):
-            print_waiting(len(waiting), customer, dry_run=options.dry_run)
+        with show_progress(read_sources(sources, source_options, key, show_progress), "Reading articles") as items:
+            checked = check_articles(items, report)
     except KeyboardInterrupt as error:
-        written = "nothing was written" if options.dry_run else "the articles were imported"
-        raise Interrupted(f"{written}; the report is incomplete.") from error
+        raise Interrupted("nothing was written.") from error
+    result = _write(owner, checked, report, options, redirects)
+    report_notes(result, report, dry_run=options.dry_run)
+    print_result(result, report, dry_run=options.dry_run)
+    if redirects and not options.dry_run and not any(article.old_urls for article in checked.valid):
+        print_missing_old_urls()
+    if waiting := find_waiting(result):
+        print_waiting(len(waiting), customer, dry_run=options.dry_run)
 
 
 def _check_usage(sources: tuple[str, ...], key: str | None, source: str | None, *, unpublish_missing: bool) -> None:

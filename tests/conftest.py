@@ -54,12 +54,6 @@ def default_settings() -> None:
 
 
 @pytest.fixture(autouse=True)
-def patient_commands(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a machine stall for seconds without commands reporting that they wait for another program."""
-    monkeypatch.setattr("commands.support.session.WAIT_REPORT_SECONDS", 60)
-
-
-@pytest.fixture(autouse=True)
 def signal_handlers() -> Iterator[None]:
     """Restore the signal handlers, which some commands replace."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}

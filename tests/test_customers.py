@@ -128,6 +128,7 @@ def test_delete_asks_on_a_terminal(run, key, sql, monkeypatch, answer, status, l
     monkeypatch.setattr("commands.support.terminal.can_ask", lambda: True)
     result = run("customers", "delete", "Acme", input=answer)
     assert (result.exit_code, "Acme" in result.stderr) == (status, True)
+    assert ("nothing was written" in result.stderr) == bool(left)
     assert sql("SELECT count(*) FROM customer") == [(left,)]
 
 

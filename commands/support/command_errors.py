@@ -36,7 +36,7 @@ class Interrupted(click.ClickException):
 
 @contextmanager
 def report_errors() -> Iterator[None]:
-    """Convert errors and Ctrl+C to click exceptions, which print a short message instead of a traceback.
+    """Convert errors to click exceptions, which print a short message instead of a traceback.
 
     With LOG_LEVEL=debug, unexpected errors still have one. Control characters in messages become spaces, because a
     message may quote what another tool stored.
@@ -45,8 +45,8 @@ def report_errors() -> Iterator[None]:
         yield
     except (click.ClickException, click.exceptions.Exit, BrokenPipeError):  # click handles these
         raise
-    except (KeyboardInterrupt, click.Abort) as error:
-        raise Interrupted("the database was not changed.") from error
+    except click.Abort as error:  # the user declined
+        raise Interrupted("nothing was written.") from error
     except ImportFailedError as error:  # already printable, one line per error
         raise click.ClickException(str(error)) from error
     except StorageError as error:

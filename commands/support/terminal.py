@@ -74,11 +74,9 @@ class UnconfirmedError(click.ClickException):
 def confirm(warning: str, yes: bool) -> None:
     """Ask for confirmation, unless `yes`.
 
-    Raises Exit if the user declines, and UnconfirmedError if standard input is not a terminal.
+    Raises Abort if the user declines, and UnconfirmedError if standard input is not a terminal.
     """
     if not yes:
         if not can_ask():
             raise UnconfirmedError(f"{warning} Add --yes to confirm.")
-        if not click.confirm(f"{warning} Continue?", err=True):
-            echo("Nothing was changed.", err=True)
-            raise click.exceptions.Exit(1)
+        click.confirm(f"{warning} Continue?", abort=True, err=True)
