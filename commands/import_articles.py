@@ -1,15 +1,16 @@
 """`flask articles import`: import articles from files, standard input, another instance or a WordPress site."""
 
 from contextlib import nullcontext
-from datetime import tzinfo
 from pathlib import Path
+from typing import Any
 
 import click
+from flask import current_app
 
 from commands.support import params
 from commands.support.command_errors import Interrupted
 from commands.support.groups import articles_group
-from commands.support.import_result import print_missing_old_urls, print_result, print_waiting
+from commands.support.import_result import print_result, print_waiting
 from commands.support.lookup import get_customer, get_customer_again
 from commands.support.session import command_session
 from commands.support.terminal import can_ask, confirm, show_progress
@@ -33,31 +34,24 @@ from transfer.writer import ImportResult
 @params.customer_option
 @click.option(
     "--key",
-    metavar="KEY",
     type=params.api_key,
     default=lambda: load_environment().get("SOURCE_API_KEY"),
     help="Key of the other instance (or SOURCE_API_KEY).",
 )
 @click.option(
     "--site",
-    metavar="URL",
-    type=params.site,
-    callback=params.or_setting("SITE_URL"),
+    type=params.url,
+    default=lambda: current_app.config["SITE_URL"],
     help="URL of the source's site, against which its relative URLs are resolved (or SITE_URL).",
 )
 @click.option(
     "--timezone",
-    metavar="ZONE",
+    "zone",
     type=params.timezone,
-    callback=params.or_setting("TIMEZONE"),
+    default=lambda: str(current_app.config["TIMEZONE"]),
     help="Time zone for dates that don't name one, such as Europe/Berlin (or TIMEZONE).",
 )
-@click.option(
-    "--source",
-    metavar="NAME",
-    type=params.source_name,
-    help="Name of the source, to tell two folders, sites or tables of the same kind apart.",
-)
+@click.option("--source", type=params.source_name, default="", help="Name of the source, to tell several apart.")
 @click.option("--post-type", metavar="TYPE", default="post", help="Type of WordPress posts (default: post).")
 @click.option("--drop-tags", is_flag=True, help="Leave out shortcodes and template tags that are not understood.")
 @click.option("--dry-run", is_flag=True, help="Show what would change without writing anything.")
@@ -65,38 +59,13 @@ from transfer.writer import ImportResult
 @click.option("--skip-invalid", is_flag=True, help="Import the valid articles even if others have errors.")
 @click.option("--unpublish-missing", is_flag=True, help="Hide articles that are missing from their source.")
 @click.option("--yes", is_flag=True, help="Do not stop if many articles would be hidden, replaced or left alone.")
+@click.option("--redirects", type=params.new_file, help="Write old URLs and slugs to NEW_FILE, in CSV.")
 @click.option(
-    "--redirects", metavar="FILE", type=params.new_file, help="Write old URLs and slugs to FILE, a new CSV file."
+    "--old-urls", type=params.url_pattern, default="", help="Articles' paths on the old site: /{year}/{slug}/"
 )
-@click.option(
-    "--old-urls",
-    metavar="PATTERN",
-    type=params.url_pattern,
-    help="Path of the articles on the old site, such as /{year}/{month}/{day}/{slug}/.",
-)
-@click.option(
-    "--pictures-url",
-    metavar="URL",
-    type=params.site,
-    help="New base URL of the old site's pictures, whose paths stay the same.",
-)
+@click.option("--pictures-url", type=params.url, default="", help="New base URL of the old site's pictures.")
 def import_articles(
-    sources: tuple[str, ...],
-    customer: str | None,
-    key: str | None,
-    site: str,
-    timezone: tzinfo,
-    source: str | None,
-    post_type: str,
-    drop_tags: bool,
-    dry_run: bool,
-    publish: bool,
-    skip_invalid: bool,
-    unpublish_missing: bool,
-    yes: bool,
-    redirects: Path | None,
-    old_urls: str | None,
-    pictures_url: str | None,
+    sources: tuple[str, ...], customer: str | None, key: str | None, redirects: Path | None, **options: Any
 ) -> None:
     """Import articles: all of them or, if anything is wrong, none.
 
@@ -109,41 +78,26 @@ def import_articles(
     run flask articles publish --pending. With --publish, the import publishes what the source publishes. Changes to
     articles that are already published show at once. What was changed here stays.
     """
-    _check_usage(sources, key, source, unpublish_missing=unpublish_missing)
-    reading = SourceOptions(site, timezone, source or "", old_urls or "", pictures_url or "", post_type, drop_tags)
-    writing = ImportOptions(
-        dry_run=dry_run, publish=publish, skip_invalid=skip_invalid, unpublish_missing=unpublish_missing, yes=yes
-    )
-    _import(sources, key, reading, customer, writing, redirects)
-
-
-def _import(
-    sources: tuple[str, ...],
-    key: str | None,
-    source_options: SourceOptions,
-    customer: str | None,
-    options: ImportOptions,
-    redirects: Path | None,
-) -> None:
-    """Read, check and write articles, and print the report."""
+    # named like their options
+    reading = SourceOptions(**{name: options[name] for name in SourceOptions._fields})
+    writing = ImportOptions(**{name: options[name] for name in ImportOptions._fields if name in options})
+    _check_usage(sources, key, reading.source, unpublish_missing=writing.unpublish_missing)
     with command_session(writes=False):
         owner = get_customer(customer, for_changes=True)
     report = ImportReport()
     try:
-        with show_progress(read_sources(sources, source_options, key, show_progress), "Reading articles") as items:
+        with show_progress(read_sources(sources, reading, key, show_progress), "Reading articles") as items:
             checked = check_articles(items, report)
     except KeyboardInterrupt as error:
         raise Interrupted("nothing was written.") from error
-    result = _write(owner, checked, report, options, redirects)
-    report_notes(result, report, dry_run=options.dry_run)
-    print_result(result, report, dry_run=options.dry_run)
-    if redirects and not options.dry_run and not any(article.old_urls for article in checked.valid):
-        print_missing_old_urls()
+    result = _write(owner, checked, report, writing, redirects)
+    report_notes(result, report, dry_run=writing.dry_run)
+    print_result(result, report, dry_run=writing.dry_run)
     if waiting := find_waiting(result):
-        print_waiting(len(waiting), customer, dry_run=options.dry_run)
+        print_waiting(len(waiting), customer)
 
 
-def _check_usage(sources: tuple[str, ...], key: str | None, source: str | None, *, unpublish_missing: bool) -> None:
+def _check_usage(sources: tuple[str, ...], key: str | None, source: str, *, unpublish_missing: bool) -> None:
     """Raise click.UsageError or ClickException if these sources and options do not go together."""
     if sources.count("-") > 1:
         raise click.UsageError("Standard input can be read only once.")

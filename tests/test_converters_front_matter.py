@@ -96,8 +96,8 @@ def test_site_and_time_zone_default_to_the_settings(app, importer, monkeypatch):
 
 
 def test_invalid_site_or_time_zone_is_a_usage_error(importer):
-    options = "--site www.example.com", "--site https://a.example/\udcff", "--timezone Mars/Base", "--timezone ../x"
-    assert [importer.run("import", {"a.md": post()}, *option.split()).exit_code for option in options] == [2] * 4
+    options = "--site www.example.com", "--timezone Mars/Base", "--timezone ../x"
+    assert [importer.run("import", {"a.md": post()}, *option.split()).exit_code for option in options] == [2] * 3
 
 
 # Publication

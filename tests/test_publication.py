@@ -308,10 +308,10 @@ def test_import_that_would_stop_asks_on_a_terminal(importer, monkeypatch, answer
 def test_import_says_what_waits_even_if_nothing_changes(importer):
     """Including scheduled ones. Anything else is printed only if something changes."""
     files = published("a") | published("b", date=FUTURE) | withheld("draft")
-    assert "2 articles" in importer.run("import", files, "--dry-run").stderr.splitlines()[-1]
+    assert "2 articles" in importer.run("import", files, "--dry-run").stderr
     importer.run("import", files)
     first, second = importer.run("import", files, "--customer", "Acme").stderr.splitlines()
-    assert first.startswith("2 articles")
+    assert "2 articles" in first
     assert second.endswith("flask articles publish --pending --customer Acme")
     importer.imports(files)
 

@@ -13,15 +13,6 @@ def test_redirects_cover_new_and_unchanged_articles(importer, tmp_path):
     assert list(tmp_path.glob(".*")) == []
 
 
-def test_import_without_old_urls_says_so(importer):
-    """Even if nothing changed, but not in a dry run, which writes no file to add them to."""
-    importer.write({"posts/2023-07-10-b.md": post()})
-    for options in (["--dry-run"], [], []):
-        (importer.folder / "new.csv").unlink(missing_ok=True)
-        printed = importer.run("import", "posts", "--redirects", "new.csv", *options).stderr
-        assert ("--old-urls" in printed) == (not options)
-
-
 def test_present_url_wins_over_an_old_one(importer, run, tmp_path):
     """A post of WordPress was at the URL that another one has now."""
     was = {"post_name": "menu-2025", "link": f"{SITE}/menu-2025/", "meta": {"_wp_old_slug": "menu"}}

@@ -39,18 +39,9 @@ def _print_changes(result: ImportResult, *, dry_run: bool) -> None:
         echo(f"{slug}: new")
 
 
-def print_missing_old_urls() -> None:
-    """Print what to do if no article has an old URL."""
-    advice = "If they follow a pattern, name it with --old-urls. Otherwise, add them to the list yourself."
-    echo(f"The source does not contain the old URLs of its articles. {advice}", err=True)
-
-
-def print_waiting(number: int, customer: str | None, *, dry_run: bool) -> None:
-    """Print what to do about pending articles that their source publishes."""
-    if dry_run:
-        echo(f"{format_article_count(number)} would wait here until you publish them.", err=True)
-        return
+def print_waiting(number: int, customer: str | None) -> None:
+    """Print how many articles their source publishes, but are pending here, and what to do about them."""
     name = f" --customer {shlex.quote(customer)}" if customer else ""
-    verb = "is live at its source and waits here" if number == 1 else "are live at their source and wait here"
-    echo(f"{format_article_count(number)} {verb}. To preview: flask articles preview{name}", err=True)
+    count = format_article_count(number)
+    echo(f"Pending here, but published by their source: {count}. To preview: flask articles preview{name}", err=True)
     echo(f"To publish: flask articles publish --pending{name}", err=True)

@@ -2,10 +2,8 @@
 
 import os
 import re
-from collections.abc import Callable
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Any
 
 import click
 from flask import current_app
@@ -54,9 +52,9 @@ def source(value: str) -> str:
 
 
 def source_name(value: str) -> str:
-    """Parse the name of a source: any text without spaces."""
-    if not re.fullmatch(r"\S{1,100}", value) or not value.isprintable():
-        raise click.BadParameter("Must be 1 to 100 printable characters without spaces.")
+    """Parse the name of a source: any text without spaces, or "" for none."""
+    if not re.fullmatch(r"\S{0,100}", value) or not value.isprintable():
+        raise click.BadParameter("Must be at most 100 printable characters without spaces.")
     return value
 
 
@@ -87,8 +85,8 @@ def new_file(value: str) -> Path:
     return Path(value)
 
 
-def site(value: str) -> str:
-    """Parse the URL of a site."""
+def url(value: str) -> str:
+    """Parse the URL of a site, or "" for none."""
     try:
         validate_site(value)
     except ValidationError as error:
@@ -104,14 +102,14 @@ def article_url_pattern(value: str) -> str:
     if pattern and not ARTICLE_URL_PATTERN.fullmatch(pattern):
         examples = "https://www.example.com/articles/{slug}/ or https://www.example.com/{slug}.html"
         raise click.BadParameter(f"Must be an http(s) URL such as {examples}, without a user name or password.")
-    site(article_url(pattern, "slug"))  # raises if the URL is not valid
+    url(article_url(pattern, "slug"))  # raises if the URL is not valid
     return pattern
 
 
 def url_pattern(value: str) -> str:
-    """Parse the path of articles with placeholders, such as /{year}/{month}/{slug}/."""
+    """Parse the path of articles with placeholders, such as /{year}/{month}/{slug}/, or "" for none."""
     unknown = re.sub(r"\{(?:year|month|day|categories|slug)\}", "", value)
-    if not value.startswith("/") or "{slug}" not in value or re.search(r"[{}\s]", unknown):
+    if value and (not value.startswith("/") or "{slug}" not in value or re.search(r"[{}\s]", unknown)):
         reason = "Write a path with {slug} and, if needed, {year}, {month}, {day} and {categories}."
         raise click.BadParameter(f"{value!r} is not a pattern of URLs. {reason}")
     return value
@@ -125,14 +123,8 @@ def timezone(value: str) -> tzinfo:
         raise click.BadParameter(f"{value!r}: {error}") from error
 
 
-def or_setting(name: str) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """Return a callback for an option whose default is a setting."""
-    return lambda _context, _option, value: value or current_app.config[name]
-
-
 customer_option = click.option(
     "--customer",
-    metavar="NAME",
     type=customer_name,
     help="The customer whose articles to use. Default: the setting CUSTOMER, or the only customer besides Demo.",
 )
