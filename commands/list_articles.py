@@ -1,6 +1,5 @@
 """`flask articles list`."""
 
-from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
@@ -32,19 +31,16 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
 
     Drafts come first, then pending articles, then all others, newest first. Each line has the state, the time of
     publication in TIMEZONE (with --json in UTC), the slug and the title. Articles from a source also show its name, and
-    what is yours: imports leave that alone. --search looks for words in titles and slugs. The last line, on standard
-    error, counts the articles in each state, even with --state.
+    what is yours: imports leave that alone. --search looks for words in titles and slugs.
     """
     now = datetime.now(UTC)
     zone = current_app.config["TIMEZONE"]
-    counts = Counter[str]()
     with command_session(writes=False):
         owner = get_customer(customer)
         matches = ARTICLE_SUMMARIES.where(Article.customer_id == owner.id, *build_conditions({"q": search}))
         order = Article.status, Article.published_at.desc().nulls_last(), Article.id.desc()
         for row in db.session.execute(matches.order_by(*order)):
             row_state = publication_state(row.status, row.published_at, now)
-            counts[row_state] += 1
             if state not in (None, row_state):
                 continue
             if as_json:
@@ -52,8 +48,6 @@ def list_articles(state: str | None, search: str, as_json: bool, customer: str |
             else:
                 date = format_local(row.published_at, zone) if row.published_at else "-"
                 echo(row_state, date, row.slug, row.title, *_format_source(row))
-    times = "" if as_json or zone is UTC else f" (times in {zone})"
-    echo(", ".join(f"{counts[name]} {name}" for name in PUBLICATION_STATES) + times, err=True)
 
 
 def _format_source(row: Any) -> list[str]:

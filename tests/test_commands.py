@@ -202,11 +202,10 @@ def test_articles_list_shows_drafts_first_then_the_latest(articles, save):
         ["published", DATE, "slug-1", "Title 1"],
     ]
     assert table(articles("list")) == rows
-    assert articles("list").stderr == "2 published, 1 scheduled, 0 pending, 2 draft\n"
     for state in ("published", "scheduled", "draft"):
         assert table(articles("list", "--state", state)) == [row for row in rows if row[0] == state]
     found = articles("list", "--search", ' (here,)  "cafe"', "--state", "published")
-    assert (table(found), found.stderr) == ([rows[3]], "1 published, 0 scheduled, 0 pending, 0 draft\n")
+    assert (table(found), found.stderr) == ([rows[3]], "")
     records = [json.loads(line) for line in articles("list", "--json").stdout.splitlines()]
     origin = {"source": None, "sourceKey": None, "textEdited": False, "publicationEdited": False}
     assert records[1] == {"state": "draft", "publishedAt": None, "slug": "slug-2", "title": "Title 2"} | origin
@@ -229,7 +228,6 @@ def test_list_prints_local_time_but_utc_in_json(app, articles, save, monkeypatch
     monkeypatch.setitem(app.config, "TIMEZONE", parse_time_zone("Europe/Berlin"))
     save(minimal_json(1, publishedAt="2026-07-01T22:30:00Z"))
     assert table(articles("list"))[0][1] == "2026-07-02 00:30"
-    assert "Europe/Berlin" in articles("list").stderr
     assert json.loads(articles("list", "--json").stdout)["publishedAt"] == "2026-07-01T22:30:00.000Z"
 
 
