@@ -7,9 +7,9 @@ import click
 from flask import Blueprint, Flask
 
 import auth
-import commands
 import errors
 from commands.support.command_errors import report_errors
+from commands.support.groups import GROUPS
 from commands.support.session import command_session
 from commands.support.start_message import print_start_message, warn_about_demo_key
 from endpoints import articles, caching, cors, health, openapi, page, previews, security_headers, sitemap
@@ -48,7 +48,8 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     caching.init_app(app)
     cors.init_app(app)
     _register_endpoints(app)
-    commands.init_app(app)
+    for group in GROUPS:
+        app.cli.add_command(group)
     return app
 
 
