@@ -6,7 +6,7 @@ import click
 
 from commands.support.command_errors import Interrupted
 from commands.support.groups import database_group
-from commands.support.terminal import confirm, echo, stderr_is_terminal
+from commands.support.terminal import confirm, echo
 from storage.backup import back_up
 from storage.backup import restore as restore_backup
 
@@ -18,8 +18,6 @@ def backup(file: Path) -> None:
 
     The copy is consistent, and the service can keep running.
     """
-    if stderr_is_terminal():
-        echo("Checking and copying the database…", err=True)
     back_up(file)
     echo(f"Backed up to {file}.", err=True)
 

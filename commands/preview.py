@@ -15,7 +15,7 @@ from auth import hash_key
 from commands.support import params
 from commands.support.groups import articles_group
 from commands.support.lookup import get_articles, get_customer
-from commands.support.programs import find_program, start_program, stop_quietly_on_signals
+from commands.support.programs import start_program, stop_quietly_on_signals
 from commands.support.session import command_session
 from commands.support.terminal import echo
 from models import Article, Customer
@@ -46,8 +46,6 @@ def preview(command: tuple[str, ...], only: tuple[str, ...], customer: str | Non
     the past. COMMAND, such as the build of a site, gets the server's URL and key in the variables ARTICLES_URL and
     ARTICLES_KEY. The preview stops when COMMAND does, and returns its exit status.
     """
-    if command:
-        find_program(command[0])
     key = secrets.token_urlsafe(32)
     with command_session(writes=False):
         owner = get_customer(customer)

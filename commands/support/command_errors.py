@@ -19,10 +19,8 @@ from transfer import ImportFailedError
 DATABASE_ERROR_HINTS = {
     "lock": "Another program is writing to it. Try again in a moment.",
     "readonly": "Nothing was written. You need permission to write to the file and its folder.",
-    "unable to open": "Check that it is a file, and that you may read and write it and its folder.",
     "malformed": "The file is corrupt: restore a backup.",
     "disk": "Nothing was written: check whether the disk is full or broken.",
-    "not a database": "Set DATABASE_URL to the right file, or restore a backup.",
 }
 
 
@@ -55,9 +53,9 @@ def report_errors() -> Iterator[None]:
         raise click.ClickException(_explain_database_error(error)) from error
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that flushing stdout at exit does not fail again
-        action = f"read or write {printable(str(error.filename))}" if error.filename else "write the output"
-        advice = "Check the path and its permissions." if error.filename else "Check whether the disk is full."
-        raise click.ClickException(f"Cannot {action} ({error.strerror}). {advice}") from error
+        name = printable(str(error.filename)) if error.filename else "the output"
+        advice = "Check the path, its permissions, and whether the disk is full."
+        raise click.ClickException(f"Cannot read or write {name} ({error.strerror}). {advice}") from error
     except Exception as error:
         if current_app.config["LOG_LEVEL"] == "debug":
             raise
