@@ -6,19 +6,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from flask import current_app
-from sqlalchemy import (
-    ColumnElement,
-    Select,
-    SQLColumnExpression,
-    and_,
-    bindparam,
-    case,
-    cast,
-    exists,
-    func,
-    or_,
-    select,
-)
+from sqlalchemy import ColumnElement, Select, SQLColumnExpression, and_, bindparam, case, cast, exists, func, select
 from sqlalchemy.dialects.postgresql import JSONB
 
 from content.search import search_words
@@ -33,7 +21,7 @@ ARTICLE_SUMMARIES = select(
 )
 
 # conditions for a valid key; they bind `today`, the UTC date
-VALID_KEY = ApiKey.revoked_at.is_(None), or_(ApiKey.expires_on.is_(None), ApiKey.expires_on >= bindparam("today"))
+VALID_KEY = ApiKey.revoked_at.is_(None), ApiKey.expires_on.is_(None) | (ApiKey.expires_on >= bindparam("today"))
 
 
 class KeyOwner(NamedTuple):
@@ -141,18 +129,13 @@ def select_page(
 
     `order` is "asc" or "desc". Ties are broken by id in the same direction.
     """
-    if not conditions:
-        return _select_unfiltered_page(rule, columns, order_by, order)
-    return _build_page(rule, columns, order_by, order, conditions)
-
-
-@lru_cache  # most requests have no conditions, and building the statement takes longer than running it
-def _select_unfiltered_page(rule: AccessRule, columns: tuple[str, ...], order_by: str, order: str) -> Select[Any]:
-    return _build_page(rule, columns, order_by, order, ())
+    # Most requests have no conditions, and building the statement takes longer than running it.
+    build_page = _build_page if conditions else _build_page_once
+    return build_page(rule, columns, order_by, order, *conditions)
 
 
 def _build_page(
-    rule: AccessRule, columns: tuple[str, ...], order_by: str, order: str, conditions: Sequence[ColumnElement[bool]]
+    rule: AccessRule, columns: tuple[str, ...], order_by: str, order: str, *conditions: ColumnElement[bool]
 ) -> Select[Any]:
     """Build the statement of `select_page`. Its subquery finds the page in an index.
 
@@ -165,3 +148,6 @@ def _build_page(
     page = page.limit(bindparam("take")).offset(bindparam("skip"))
     selected = [expressions.get(name, getattr(Article, name)).label(name) for name in columns]
     return select(*selected).where(Article.pk.in_(page)).order_by(*ordering)
+
+
+_build_page_once = lru_cache(_build_page)
