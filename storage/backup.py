@@ -25,8 +25,8 @@ from storage.tables import has_tables, migrate, refuse_foreign_tables
 def back_up(target: Path) -> None:
     """Write a consistent copy of the database to the new file `target`, which appears only once it is complete.
 
-    Raises StorageError if the file exists, if its folder is not writable, or if the database is corrupt and the backup
-    could therefore not be restored. Raises OSError if the file cannot be written.
+    Raises StorageError if the file exists, or if the database is corrupt and the backup could therefore not be
+    restored. Raises OSError if the file cannot be written.
     """
     if os.path.lexists(target):
         raise StorageError(FILE_EXISTS.format(target))
@@ -34,10 +34,7 @@ def back_up(target: Path) -> None:
         copy = str(engine.url.database)
         with open(copy, "rb+") as file:
             os.fsync(file.fileno())  # VACUUM INTO does not sync
-        try:
-            move_to_new_file(copy, target)
-        except FileExistsError as error:
-            raise StorageError(FILE_EXISTS.format(target)) from error
+        move_to_new_file(copy, target)
 
 
 def restore(backup: Path) -> list[str]:
@@ -48,7 +45,7 @@ def restore(backup: Path) -> list[str]:
 
     Returns messages for the operator. Raises StorageError if the backup is not a complete, intact database of this
     service, comes from a newer version, or is the database itself; if the database is corrupt or belongs to another
-    program; if another program keeps it locked for a minute; or if its folder is not writable.
+    program; or if another program keeps it locked for a minute. Raises OSError if its folder is not writable.
     """
     path = _database_path()
     is_missing = not os.path.exists(path)
@@ -121,21 +118,16 @@ def _integrity_error(connection: sqlite3.Connection) -> str:
 def _checked_copy(original: str, target: Path) -> Iterator[Engine]:
     """Copy a database to a temporary folder beside `target`, and check the copy. Yields an engine for it.
 
-    Raises StorageError if the original is corrupt or not a database of this service, or if the folder is not writable.
+    Raises StorageError if the original is corrupt or not a database of this service, and OSError if the folder is not
+    writable.
     """
-    folder = target.resolve().parent
-    try:
-        temporary_folder = create_folder_beside(target)
-    except OSError as error:
-        reason = f"Cannot write to the folder {folder} ({error.strerror})."
-        raise StorageError(f"{reason} It must exist and be writable.") from error
-    with temporary_folder as temporary:
+    with create_folder_beside(target) as temporary:
         copy = Path(temporary, "copy.db")
         copy.touch(0o600)  # SQLite would create a world-readable file
         try:
             _copy(original, copy)
         except sqlite3.Error as error:
-            reason = f"{original} cannot be copied to the folder {folder} ({error})."
+            reason = f"{original} cannot be copied to the folder {target.resolve().parent} ({error})."
             raise StorageError(f"{reason} Check that the file is readable and that the disk has room.") from error
         engine = create_engine(URL.create("sqlite", database=str(copy)), poolclass=NullPool)
         add_listener(engine)

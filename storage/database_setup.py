@@ -2,6 +2,7 @@
 
 import os
 import re
+from pathlib import Path
 from typing import Any
 
 from flask import Flask
@@ -14,7 +15,7 @@ from storage import StorageError
 from storage.changes import create_change_detector
 from storage.engine import add_listener, close_connections, close_session, engine_options, write_options
 from storage.queries import PUBLIC
-from storage.sqlite import create_database_file, set_wal_mode, sqlite_path
+from storage.sqlite import set_wal_mode, sqlite_path
 from storage.tables import SCHEMA_VERSION, migrate, read_schema_version
 
 DRIVERS = {"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"}
@@ -37,29 +38,29 @@ def prepare_database(*, create: bool = False) -> list[str]:
     If every command created them, a running service would find an empty database and reject all keys (401) instead of
     reporting that its database is missing (503).
 
-    Returns messages about what was created or upgraded. Raises StorageError if the file or its tables are missing or
-    cannot be created, or if the tables are incomplete, of an unsupported version, or belong to another program.
+    Returns messages about what was created or upgraded. Raises StorageError if the file or its tables are missing, or
+    if the tables are incomplete, of an unsupported version, or belong to another program. Raises OSError if the file
+    cannot be created.
     """
     close_connections()  # those of requests are read-only
     name = str(db.engine.url.database)
+    advice = "Check DATABASE_URL, restore a backup, or create the database: flask keys create CUSTOMER"
     path = sqlite_path(db.engine.url)
-    is_missing = path is not None and not os.path.exists(path)
-    if path and is_missing and create:
-        create_database_file(path)
-    version = None
-    if create or not is_missing:
-        with db.engine.connect() as connection:
-            version = read_schema_version(connection, name)
+    if path and not os.path.exists(path):
+        if not create:
+            raise StorageError(f"The database {name} does not exist. {advice}")
+        Path(path).touch(0o600)  # SQLite would create a world-readable file
+    with db.engine.connect() as connection:
+        version = read_schema_version(connection, name)
     if version is None and not create:
-        advice = "Check DATABASE_URL, restore a backup, or create the database: flask keys create CUSTOMER"
-        raise StorageError(f"The database {name} {'does not exist' if is_missing else 'is empty'}. {advice}")
+        raise StorageError(f"The database {name} is empty. {advice}")
     lines = []
     if version != SCHEMA_VERSION:
         with db.engine.execution_options(**write_options("upgrade")).begin() as connection:
             lines = migrate(connection, name)
     if path:
         set_wal_mode(path)
-    return [f"Created the database {path}."] if is_missing else lines
+    return lines
 
 
 def _create_engine(app: Flask) -> dict[str, Any]:
@@ -70,22 +71,15 @@ def _create_engine(app: Flask) -> dict[str, Any]:
         app.config.update(SQLALCHEMY_DATABASE_URI=url, SQLALCHEMY_ENGINE_OPTIONS=options)
         db.init_app(app)
     except ImportError as error:
-        reason = str(error).partition("\n")[0]
-        raise SettingsError(
-            f"DATABASE_URL: the PostgreSQL driver cannot be loaded ({reason}). "
-            "Run: pip install -r requirements-postgresql.txt"
-        ) from error
+        advice = "Run: pip install -r requirements-postgresql.txt"
+        raise SettingsError(f"DATABASE_URL: the PostgreSQL driver cannot be loaded. {advice}") from error
     except OSError as error:  # Flask-SQLAlchemy creates the folder of a relative path
-        raise SettingsError(
-            f"DATABASE_URL: cannot create the folder {error.filename} ({error.strerror}). "
-            "Choose a file in an existing, writable folder."
-        ) from error
+        advice = "Choose a file in an existing, writable folder."
+        raise SettingsError(f"DATABASE_URL: cannot create {error.filename} ({error.strerror}). {advice}") from error
     except (ArgumentError, TypeError, ValueError) as error:
         shown = re.sub(r":.*@|\?.*", "…", str(app.config["DATABASE_URL"]))  # without parts that may contain a password
-        raise SettingsError(
-            f"DATABASE_URL={shown!r:.100}: Must be the URL of a SQLite file (such as sqlite:////path/to/articles.db, "
-            "without options) or of a PostgreSQL database (such as postgresql://user:password@host/articles)."
-        ) from error
+        examples = "sqlite:////path/to/articles.db (without options) or postgresql://user:password@host/articles"
+        raise SettingsError(f"DATABASE_URL={shown!r:.100}: Must be a URL such as {examples}.") from error
     return options
 
 

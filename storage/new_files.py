@@ -40,8 +40,6 @@ def move_to_new_file(path: str | Path, target: Path) -> None:
     """
     try:
         os.link(path, target)  # unlike a rename, never overwrites a file
-    except FileExistsError as error:
-        raise FileExistsError(error.errno, error.strerror, str(target)) from error
-    except OSError:  # file systems without hard links, such as FAT
+    except OSError:  # The target exists, or the file system has no hard links, such as FAT.
         target.touch(0o600, exist_ok=False)
         os.replace(path, target)

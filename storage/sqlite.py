@@ -123,18 +123,6 @@ def sqlite_path(url: URL) -> str | None:
     return url.database if url.get_backend_name() == "sqlite" else None
 
 
-def create_database_file(path: str) -> None:
-    """Create an empty database file with mode 0600. Raises StorageError if the folder is missing or not writable."""
-    try:
-        Path(path).touch(0o600)
-    except OSError as error:
-        folder, name = os.path.split(os.path.realpath(path))
-        raise StorageError(
-            f"Cannot create the database {name} in the folder {folder} ({error.strerror}). "
-            "Set DATABASE_URL to a file in an existing, writable folder."
-        ) from error
-
-
 def set_wal_mode(path: str) -> None:
     """Switch to WAL mode, in which readers and writers do not block each other (https://www.sqlite.org/wal.html)."""
     _run_pragma(path, "journal_mode = WAL")

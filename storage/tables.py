@@ -33,7 +33,7 @@ def migrate(connection: Connection, name: str) -> list[str]:
         return [f"Upgraded the tables in {name} from version {version} to {SCHEMA_VERSION}.", *messages]
     db.metadata.create_all(connection)
     connection.execute(insert(SchemaVersion).values(number=SCHEMA_VERSION))
-    return [f"Created the tables in {name}, which had none. If you expected articles in it, restore a backup."]
+    return [f"Created the tables in {name}."]
 
 
 def read_schema_version(connection: Connection, name: str) -> int | None:

@@ -80,7 +80,7 @@ def test_only_keys_create_creates_a_database_file(database):
         for command in ("keys list", "articles list", "articles publish a", f"database backup {database}.b"):
             assert_rejected(run_command(app, *command.split()), f"{database} does not exist")
         assert list(database.parent.iterdir()) == []
-        assert f"Created the database {database}.\n" in run_command(app, "keys", "create", "Acme").stderr
+        assert f"Created the tables in {database}.\n" in run_command(app, "keys", "create", "Acme").stderr
         os.truncate(database, 0)  # by accident
         assert_rejected(run_command(app, "keys", "list"), f"{database} is empty", "restore a backup")
 

@@ -163,7 +163,7 @@ def test_unusable_address_is_a_one_line_error(database, monkeypatch, host):
 
 def test_missing_database_folder_is_a_one_line_error():
     app = create_app({"DATABASE_URL": "sqlite:////no/such/folder/articles.db"})
-    assert_rejected(run_command(app, "keys", "create", "Acme"), "/no/such/folder ", "Set DATABASE_URL")
+    assert_rejected(run_command(app, "keys", "create", "Acme"), "/no/such/folder/articles.db", "Check the path")
 
 
 def test_engine_options_of_flask_are_added_to_ours():
@@ -198,7 +198,7 @@ def test_every_program_reads_env_file_from_anywhere(tmp_path, command):
         first, *others = command.split()
         arguments = [first, *others] if first == "-m" else [str(project / first), *others]
         result = subprocess.run([sys.executable, *arguments], cwd=tmp_path, env=env, capture_output=True, text=True)
-        return re.findall(rf"^Created the database {tmp_path}/(\w+).db\.$", result.stderr, re.MULTILINE)
+        return re.findall(rf"^Created the tables in {tmp_path}/(\w+).db\.$", result.stderr, re.MULTILINE)
 
     assert created() == ["project"]
     (tmp_path / ".env").write_text(f"DATABASE_URL=sqlite:///{tmp_path}/folder.db")
