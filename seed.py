@@ -15,7 +15,7 @@ from auth import add_key, hash_key
 from commands.support import params
 from commands.support.command_errors import report_errors
 from commands.support.session import command_session
-from commands.support.terminal import echo, format_article_count, format_deletion
+from commands.support.terminal import echo, format_article_count
 from converters.slugs import slug_from_title
 from models import ApiKey, Article, Customer, db
 from schemas import API_PATH
@@ -104,13 +104,12 @@ def remove_demo() -> str:
         customer = find_customer(DEMO_CUSTOMER)
         if not customer:
             return f"Nothing to delete: there is no customer {DEMO_CUSTOMER}."
-        deleted = delete_articles(customer, ALL_IDS)
+        deleted = format_article_count(delete_articles(customer, ALL_IDS))
         left = db.session.scalar(select(func.count()).where(Article.customer_id == customer.id))
         if left:
-            others = format_article_count(left)
-            return f"Deleted {format_article_count(deleted)}. {DEMO_CUSTOMER} keeps its keys and {others} of yours."
-        _, keys = delete_customer(customer)
-        return format_deletion(DEMO_CUSTOMER, deleted, keys)
+            return f"Deleted {deleted}. {DEMO_CUSTOMER} keeps its keys and {format_article_count(left)} of yours."
+        delete_customer(customer)
+        return f"Deleted {DEMO_CUSTOMER} and {deleted}."
 
 
 def ensure_demo_key(customer: Customer, key: str | None) -> str | None:

@@ -9,7 +9,7 @@ from commands.support import params
 from commands.support.groups import customers_group
 from commands.support.lookup import get_customer, get_customer_again
 from commands.support.session import command_session
-from commands.support.terminal import confirm, echo, format_deletion
+from commands.support.terminal import confirm, echo
 from models import ApiKey, Article, Customer, db
 from storage.customer_rows import check_new_name, delete_customer
 from storage.queries import VALID_KEY
@@ -68,5 +68,5 @@ def delete(name: str, yes: bool) -> None:
         customer = get_customer(name)
     confirm(f"This permanently deletes {name}, its articles and its keys.", yes)
     with command_session(writes=True):
-        articles, keys = delete_customer(get_customer_again(customer))
-    echo(format_deletion(name, articles, keys))
+        delete_customer(get_customer_again(customer))
+    echo(f"Deleted {name}.")

@@ -24,11 +24,6 @@ def format_article_count(number: int) -> str:
     return f"{number} {'article' if number == 1 else 'articles'}"
 
 
-def format_deletion(customer: str, articles: int, keys: int) -> str:
-    """Return a message about a deleted customer, given the numbers of its articles and keys."""
-    return f"Deleted {customer} (articles: {articles}, keys: {keys})."
-
-
 def format_local(moment: datetime, zone: tzinfo) -> str:
     """Return a datetime in UTC as a local time, to the minute; with `zone` UTC, as the API's timestamp.
 
