@@ -18,7 +18,7 @@ from storage import StorageError
 from storage.engine import WRITE_LOCK_TIMEOUT_SECONDS, add_listener, close_connections, write_options
 from storage.new_files import FILE_EXISTS, create_folder_beside, move_to_new_file
 from storage.queries import IS_PUBLISHED, VALID_KEY
-from storage.sqlite import checkpoint, connect_to_file, set_wal_mode, sqlite_path
+from storage.sqlite import WAL_CHECKPOINT, WAL_MODE, connect_to_file, run_pragma, sqlite_path
 from storage.tables import has_tables, migrate, refuse_foreign_tables
 
 
@@ -44,13 +44,13 @@ def restore(backup: Path) -> list[str]:
     either its old or its new content. A missing database is created.
 
     Returns messages for the operator. Raises StorageError if the backup is not a complete, intact database of this
-    service, comes from a newer version, or is the database itself; if the database is corrupt or belongs to another
-    program; or if another program keeps it locked for a minute. Raises OSError if its folder is not writable.
+    service, or comes from a newer version; if the database is corrupt or belongs to another program; or if another
+    program keeps it locked for a minute. Raises OSError if its folder is not writable.
     """
     path = _database_path()
     is_missing = not os.path.exists(path)
     if not is_missing:
-        _check_target(path, backup)
+        _check_target(path)
     with _checked_copy(str(backup), Path(path)) as engine:
         with engine.execution_options(**write_options("upgrade")).begin() as connection:
             lines = migrate(connection, f"the copy of {backup}")
@@ -62,8 +62,8 @@ def restore(backup: Path) -> list[str]:
             lines.append(f"Created the database {path}. Restart the service, and a replication such as Litestream.")
         else:
             _overwrite(str(engine.url.database), path)
-    set_wal_mode(path)
-    checkpoint(path)
+    run_pragma(path, WAL_MODE)
+    run_pragma(path, WAL_CHECKPOINT)
     if again := len(keys - current_keys):
         lines.append(f"Keys that are valid again: {again}. To revoke one: flask keys list, flask keys revoke ID")
     if exposed := len(articles - current_articles):
@@ -91,10 +91,8 @@ def _database_path() -> str:
     return path
 
 
-def _check_target(path: str, backup: Path) -> None:
-    """Raise StorageError if the database is the backup itself, is corrupt, or belongs to another program."""
-    if os.path.samefile(backup, path):
-        raise StorageError(f"{backup} is the database itself. Name a backup file.")
+def _check_target(path: str) -> None:
+    """Raise StorageError if the database is corrupt or belongs to another program."""
     with closing(connect_to_file(path, read_only=True)) as connection:
         if finding := _integrity_error(connection):
             advice = f"Stop the service, move the file and any {path}-wal and {path}-shm away, and try again."

@@ -15,7 +15,7 @@ from storage import StorageError
 from storage.changes import create_change_detector
 from storage.engine import add_listener, close_connections, close_session, engine_options, write_options
 from storage.queries import PUBLIC
-from storage.sqlite import set_wal_mode, sqlite_path
+from storage.sqlite import WAL_MODE, run_pragma, sqlite_path
 from storage.tables import SCHEMA_VERSION, migrate, read_schema_version
 
 DRIVERS = {"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"}
@@ -59,7 +59,7 @@ def prepare_database(*, create: bool = False) -> list[str]:
         with db.engine.execution_options(**write_options("upgrade")).begin() as connection:
             lines = migrate(connection, name)
     if path:
-        set_wal_mode(path)
+        run_pragma(path, WAL_MODE)
     return lines
 
 

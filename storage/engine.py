@@ -11,7 +11,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from models import db
-from storage.sqlite import checkpoint, sqlite_path
+from storage.sqlite import WAL_CHECKPOINT, run_pragma, sqlite_path
 
 WRITE_LOCK_TIMEOUT_SECONDS = 60  # writing 10,000 articles takes a few seconds
 # PostgreSQL locks for transactions that "edit" rows or "upgrade" the tables
@@ -57,18 +57,15 @@ def _postgresql_connect_args(url: URL) -> dict[str, Any]:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    """Begin a transaction. Python's driver begins none for reads, so two reads could see different snapshots."""
-    if write := connection.get_execution_options().get("write"):
-        _begin_sqlite_write(connection, write)
-    else:
-        connection.exec_driver_sql("BEGIN")
+    """Begin a transaction; one that writes, as soon as other writers have finished.
 
-
-def _begin_sqlite_write(connection: Connection, write: str) -> None:
-    """Begin a write transaction as soon as other writers have finished.
-
-    SQLite's busy timeout cannot be interrupted by Ctrl+C, so it is kept short and repeated.
+    Python's driver begins none for reads, so two reads could see different snapshots. SQLite's busy timeout cannot be
+    interrupted by Ctrl+C, so it is kept short and repeated.
     """
+    write = connection.get_execution_options().get("write")
+    if not write:
+        connection.exec_driver_sql("BEGIN")
+        return
     # An upgrade drops and recreates tables, which must not affect rows that reference them.
     connection.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if write == 'upgrade' else 'ON'}")
     connection.exec_driver_sql("PRAGMA busy_timeout = 1000")  # milliseconds
@@ -108,7 +105,7 @@ def write_transaction() -> Iterator[None]:
         db.session.connection(execution_options=write_options())
         yield
     if path := sqlite_path(db.engine.url):
-        checkpoint(path)
+        run_pragma(path, WAL_CHECKPOINT)
 
 
 def close_connections() -> None:

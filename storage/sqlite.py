@@ -14,6 +14,8 @@ from sqlalchemy.engine import URL
 from storage import StorageError
 
 BUSY_TIMEOUT_SECONDS = 1  # every request reads the version
+WAL_MODE = "journal_mode = WAL"  # readers and writers do not block each other (https://www.sqlite.org/wal.html)
+WAL_CHECKPOINT = "wal_checkpoint(TRUNCATE)"  # writes the WAL's content to the file, so that it can be overwritten
 
 
 class SQLiteFile:
@@ -123,17 +125,7 @@ def sqlite_path(url: URL) -> str | None:
     return url.database if url.get_backend_name() == "sqlite" else None
 
 
-def set_wal_mode(path: str) -> None:
-    """Switch to WAL mode, in which readers and writers do not block each other (https://www.sqlite.org/wal.html)."""
-    _run_pragma(path, "journal_mode = WAL")
-
-
-def checkpoint(path: str) -> None:
-    """Write the WAL's content to the database file, so that a plain copy of that file is complete."""
-    _run_pragma(path, "wal_checkpoint(TRUNCATE)")
-
-
-def _run_pragma(path: str, pragma: str) -> None:
+def run_pragma(path: str, pragma: str) -> None:
     """Run a PRAGMA that may fail, because the file is busy or not writable."""
     with suppress(sqlite3.Error), closing(connect_to_file(path, read_only=False, timeout=1)) as connection:
         connection.execute(f"PRAGMA {pragma}")
