@@ -1,16 +1,10 @@
-"""Migrations: how the tables of one schema version become those of the next."""
+"""The migration: how the tables of the previous schema version become those of the current one."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, bindparam, text
 
 from models import UtcDateTime
-
-# A migration alters the article table, which has another name on SQLite, and returns messages for the operator.
-# On PostgreSQL it must not rewrite the table, because requests that began earlier would see it empty
-# (https://www.postgresql.org/docs/current/sql-altertable.html#SQL-ALTERTABLE-NOTES).
-Migration = Callable[[Connection, str], list[str]]
 
 # somebody decided in 3.0.0 whether or when the article is public; binds `now`
 WAS_DECIDED_HERE = """
@@ -22,8 +16,13 @@ WAS_DECIDED_HERE = """
 UNKNOWN_ORIGIN = "?"  # of articles that no import with 3.0.0 contained
 
 
-def replace_claims_by_flags(connection: Connection, article: str) -> list[str]:
-    """Replace what a source had said (3.0.0) by two flags that say what was changed here, and split the origins."""
+def migrate_article(connection: Connection, article: str) -> list[str]:
+    """Alter the article table, whose name is `article`. Returns messages for the operator.
+
+    Replaces what a source had said (3.0.0) by two flags that say what was changed here, and splits the origins. On
+    PostgreSQL, the table must not be rewritten, because requests that began earlier would see it empty
+    (https://www.postgresql.org/docs/current/sql-altertable.html#SQL-ALTERTABLE-NOTES).
+    """
     collation = 'COLLATE "C"' if connection.dialect.name == "postgresql" else ""
     for column in (
         f"source TEXT {collation}",
@@ -35,11 +34,8 @@ def replace_claims_by_flags(connection: Connection, article: str) -> list[str]:
     mark_decided = text(f"UPDATE {article} SET publication_edited = true WHERE {WAS_DECIDED_HERE}")  # noqa: S608
     now = bindparam("now", datetime.now(UTC), UtcDateTime)
     connection.execute(mark_decided.bindparams(now))
-    for statement in (
-        "SET status = 'draft' WHERE status = 'pending' AND claim = 'withheld'",
-        "SET text_edited = true WHERE edited",
-    ):
-        connection.exec_driver_sql(f"UPDATE {article} {statement}")
+    connection.exec_driver_sql(f"UPDATE {article} SET status = 'draft' WHERE status = 'pending' AND claim = 'withheld'")  # noqa: S608
+    connection.exec_driver_sql(f"UPDATE {article} SET text_edited = true WHERE edited")  # noqa: S608
     unknown = _split_origins(connection, article)
     for column in ("origin", "claim", "claimed_at", "edited"):
         connection.exec_driver_sql(f"ALTER TABLE {article} DROP COLUMN {column}")
@@ -89,7 +85,3 @@ def _describe(decided: int, edited: int, unknown: int) -> list[str]:
             "from a source, restore the backup, run each import once with 3.0.0, and upgrade again."
         )
     return messages
-
-
-# by the schema version that they lead to; the last one is the current version
-MIGRATIONS: dict[int, Migration] = {7: replace_claims_by_flags}

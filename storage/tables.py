@@ -2,7 +2,7 @@
 
 An upgrade alters the tables on PostgreSQL. On SQLite, which can alter little, it copies their rows to new tables:
 
-    CREATE TEMP TABLE old_article AS SELECT * FROM article      -- migrations alter this copy, which has no constraints
+    CREATE TEMP TABLE old_article AS SELECT * FROM article      -- the migration alters this copy without constraints
     INSERT INTO article (pk, …) SELECT pk, … FROM old_article   -- article has been recreated as defined in models.py
 """
 
@@ -11,9 +11,9 @@ from sqlalchemy import Connection, insert, inspect, select, update
 from models import SchemaVersion, db
 from storage import StorageError
 from storage.engine import POSTGRESQL_LOCKS
-from storage.migrations import MIGRATIONS
+from storage.migrations import migrate_article
 
-SCHEMA_VERSION = max(MIGRATIONS)
+SCHEMA_VERSION = 7
 PREVIOUS_VERSION = 6  # of release 3.0.0
 
 
@@ -75,7 +75,7 @@ def _alter_tables(connection: Connection) -> list[str]:
     connection.exec_driver_sql("SET CONSTRAINTS ALL IMMEDIATE")  # pending triggers would prevent ALTER TABLE
     # in the order in which requests read them, so that a request and the upgrade never wait for each other
     connection.exec_driver_sql("LOCK TABLE customer, api_key, article")
-    return MIGRATIONS[SCHEMA_VERSION](connection, "article")
+    return migrate_article(connection, "article")
 
 
 def _recreate_tables(connection: Connection) -> list[str]:
@@ -84,7 +84,7 @@ def _recreate_tables(connection: Connection) -> list[str]:
     last_ids = connection.exec_driver_sql("SELECT name, seq FROM sqlite_sequence").all()
     for table in tables:
         connection.exec_driver_sql(f"CREATE TEMP TABLE old_{table} AS SELECT * FROM {table}")  # noqa: S608
-    messages = MIGRATIONS[SCHEMA_VERSION](connection, "old_article")
+    messages = migrate_article(connection, "old_article")
     db.metadata.drop_all(connection)
     db.metadata.create_all(connection)
     for table in tables:
