@@ -11,7 +11,7 @@ from commands.support.groups import keys_group
 from commands.support.session import command_session
 from commands.support.terminal import echo
 from models import ApiKey, Customer, db
-from storage.customer_rows import find_or_create_customer
+from storage.customer_rows import check_new_name, create_customer, find_customer
 
 
 @keys_group.command()
@@ -28,7 +28,11 @@ def create(customer: str, expires: datetime | None) -> None:
     if expires_on and expires_on < datetime.now(UTC).date():
         raise click.BadParameter(f"{expires_on} is in the past.", param_hint="'--expires'")
     with command_session(writes=True, create=True):
-        owner, is_new = find_or_create_customer(customer)
+        owner = find_customer(customer)
+        is_new = owner is None
+        if not owner:
+            check_new_name(customer)
+            owner = create_customer(customer)
         key, row = add_key(owner, expires_on=expires_on)
         key_id = row.id
     click.echo(key)

@@ -22,17 +22,6 @@ def find_customer(name: str) -> Customer | None:
     return db.session.scalar(select(Customer).filter_by(name=name))
 
 
-def find_or_create_customer(name: str) -> tuple[Customer, bool]:
-    """Return the customer with this name, created if necessary in the session's transaction, and whether it is new.
-
-    The caller reports a new customer after the commit. Raises StorageError if a new customer must not have the name.
-    """
-    if customer := find_customer(name):
-        return customer, False
-    check_new_name(name)
-    return create_customer(name), True
-
-
 def create_customer(name: str) -> Customer:
     """Create a customer in the session's transaction. The caller has checked the name."""
     customer = Customer(name=name)

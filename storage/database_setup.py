@@ -92,8 +92,7 @@ def _parse_database_url(given: str | URL) -> URL:
     if url.drivername not in DRIVERS:
         raise ValueError("not a supported database")
     if url.get_backend_name() == "sqlite":
-        if not url.database or "\0" in url.database or url.database.startswith((":memory:", "file:")):
-            raise ValueError("not a file")
-        if url.query:  # such as mode=ro, which would have no effect
-            raise ValueError("unsupported options")
+        is_file = url.database and "\0" not in url.database and not url.database.startswith((":memory:", "file:"))
+        if not is_file or url.query:  # Options such as mode=ro would have no effect.
+            raise ValueError("not a file, or with options")
     return url

@@ -1,8 +1,9 @@
 """Queries used by the endpoints and by some commands."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from flask import current_app
@@ -40,11 +41,10 @@ OWNER_BY_KEY = (
     .where(ApiKey.hash == bindparam("hash"), *VALID_KEY)
 )
 
-# conditions for a customer's published articles; they bind `customer_id` and `now`
+# conditions for a customer's articles and for published ones; they bind `customer_id` and `now`
 _OF_CUSTOMER = Article.customer_id == bindparam("customer_id")
 _HAS_STATUS_PUBLISHED = Article.status == "published"  # includes scheduled articles
 IS_PUBLISHED = and_(_HAS_STATUS_PUBLISHED, Article.published_at <= bindparam("now"))
-PUBLISHED = _OF_CUSTOMER, IS_PUBLISHED
 
 # time at which the customer's next scheduled article is due
 NEXT_PUBLICATION: Select[datetime | None] = select(func.min(Article.published_at)).where(
@@ -52,35 +52,31 @@ NEXT_PUBLICATION: Select[datetime | None] = select(func.min(Article.published_at
 )
 
 
+@dataclass(frozen=True, eq=False)
 class AccessRule:
     """Who may read which articles, as queries. Queries for articles may bind `customer_id` and `now`."""
 
-    def __init__(
-        self,
-        *,
-        key_owner: Select[int, str, str, int],
-        is_visible: ColumnElement[bool],
-        published_at: SQLColumnExpression[datetime | None],
-        next_publication: Select[datetime | None],
-    ) -> None:
-        """Build the queries.
+    key_owner: Select[int, str, str, int]  # as `OWNER_BY_KEY`
+    is_visible: ColumnElement[bool]  # of an article of the customer
+    published_at: SQLColumnExpression[datetime | None]
+    next_publication: Select[datetime | None]  # when the next article becomes visible without a commit, or NULL
 
-        `key_owner` selects what `OWNER_BY_KEY` selects. `is_visible` and `published_at` are expressions for an article
-        of the customer. `next_publication` selects when the next article becomes visible without a commit, or NULL.
-        """
-        self.key_owner = key_owner
-        self.published_at = published_at
-        self.next_publication = next_publication
-        self.visible = _OF_CUSTOMER, is_visible
-        # number of visible articles, and `next_publication_at`
-        self.count: Select[int, datetime | None] = (
-            select(func.count(), next_publication.scalar_subquery().label("next_publication_at"))
-            .select_from(Article)
-            .where(*self.visible)
-        )
-        # `slug` and `changed_at` of visible articles; publication counts as a change
-        changed_at = case((Article.updated_at > published_at, Article.updated_at), else_=published_at)
-        self.slugs = select(Article.slug, changed_at.label("changed_at")).where(*self.visible).order_by(Article.slug)
+    @cached_property
+    def visible(self) -> tuple[ColumnElement[bool], ...]:
+        """Conditions for the customer's visible articles."""
+        return _OF_CUSTOMER, self.is_visible
+
+    @cached_property
+    def count(self) -> Select[int, datetime | None]:
+        """The number of visible articles, and `next_publication_at`."""
+        next_publication_at = self.next_publication.scalar_subquery().label("next_publication_at")
+        return select(func.count(), next_publication_at).select_from(Article).where(*self.visible)
+
+    @cached_property
+    def slugs(self) -> Select[str, datetime | None]:
+        """The `slug` and `changed_at` of visible articles. Publication counts as a change."""
+        changed_at = case((Article.updated_at > self.published_at, Article.updated_at), else_=self.published_at)
+        return select(Article.slug, changed_at.label("changed_at")).where(*self.visible).order_by(Article.slug)
 
 
 # the rule of every service
@@ -106,10 +102,8 @@ def build_conditions(query: Mapping[str, Any]) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
     if query.get("q"):
         conditions += [Article.search_text.contains(word, autoescape=True) for word in search_words(query["q"])]
-    if "slug" in query:
-        conditions.append(Article.slug == query["slug"])
-    if "category" in query:
-        conditions.append(Article.category == query["category"])
+    columns = {"slug": Article.slug, "category": Article.category}
+    conditions += [column == query[name] for name, column in columns.items() if name in query]
     if "keyword" in query:
         conditions.append(_has_keyword(query["keyword"]))
     return conditions
