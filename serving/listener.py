@@ -23,12 +23,8 @@ def listen(host: str, port: int) -> socket.socket:
         family, *_, address = min(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))  # IPv4 sorts first
         accepts_ipv4_too = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
         return socket.create_server(address, family=family, dualstack_ipv6=accepts_ipv4_too)
-    except (socket.gaierror, UnicodeError) as error:
-        reason = getattr(error, "strerror", "invalid host name")
-        advice = "Set HOST to an address of this machine, such as 127.0.0.1."
-        raise SettingsError(f"Cannot listen on HOST {host[:50]}, PORT {port}: {reason}. {advice}") from error
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
         # create_server appends "(while attempting to bind on address …)"
-        reason = str(error.strerror).partition(" (while")[0]
-        advice = "Set PORT to a free port, 1024 or higher, or HOST to an address of this machine."
+        reason = getattr(error, "strerror", "invalid host name").partition(" (while")[0]
+        advice = "Set HOST to an address of this machine, such as 127.0.0.1, and PORT to a free port, 1024 or higher."
         raise SettingsError(f"Cannot listen on HOST {host[:50]}, PORT {port}: {reason}. {advice}") from error
