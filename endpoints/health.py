@@ -9,9 +9,7 @@ from storage.changes import change_detector
 
 blueprint = Blueprint("health", __name__)
 
-ARTICLE_COLUMNS = {"pk", "customer_id", "status", "updated_at", "search_text"}.union(
-    RESPONSE_COLUMNS, SORT_COLUMNS.values()
-)
+ARTICLE_COLUMNS = {"pk", "customer_id", "status", "search_text", *RESPONSE_COLUMNS, *SORT_COLUMNS.values()}
 # in the order in which an upgrade locks the tables, so that a check and an upgrade cannot deadlock
 READ_COLUMNS = (
     (Customer.id, Customer.name, Customer.site),

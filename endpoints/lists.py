@@ -32,8 +32,7 @@ def render_list(columns: tuple[str, ...], dump: Callable[[Sequence[RowMapping]],
     count = rule.count.where(*conditions) if conditions else rule.count
     total, next_publication_at = connection.execute(count, parameters).one()
     page = select_page(rule, columns, SORT_COLUMNS[query["order_by"]], query["order"], conditions)
-    bounds = {"take": query["take"], "skip": query["skip"]}
-    rows = connection.execute(page, parameters | bounds).mappings().all()
+    rows = connection.execute(page, parameters | {"take": query["take"], "skip": query["skip"]}).mappings().all()
     meta = {"total": total, "take": len(rows), "skip": query["skip"]}
     return render_document({"data": dump(rows), "meta": meta}, now, next_publication_at, _page_links(query, total))
 
