@@ -29,11 +29,6 @@ class Server(NamedTuple):
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def resident_megabytes(self) -> float:
-        """Return the resident set size of the server."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(status.partition("VmRSS:")[2].split()[0]) / 1024
-
     def read_errors(self) -> str:
         """Return the end of the server's standard error."""
         self.errors.seek(0)
