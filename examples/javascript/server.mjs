@@ -1,25 +1,13 @@
-// Render a list of the newest articles, a page for each article and a sitemap.xml on request: node server.mjs PORT
+// Render a list of the newest articles and a page for each article on request: node server.mjs PORT
 
 import { createServer } from "node:http";
-import {
-  LANGUAGE,
-  SITE,
-  SITE_NAME,
-  articleUrl,
-  escapeText,
-  exitWith,
-  fetchArticle,
-  fetchJson,
-  formatDay,
-  renderSitemap,
-  structuredData,
-} from "./articles.mjs";
+import { SITE, SITE_NAME, articleUrl, escapeText, exitWith, fetchArticle, fetchJson, structuredData } from "./articles.mjs";
 
 const SITE_PATH = new URL(`${SITE}/`).pathname; // "/blog/" if SITE is https://www.example.com/blog
 
 function renderPage({ title, description, url, head = "", body }) {
   return `<!doctype html>
-<html lang="${LANGUAGE}">
+<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -42,7 +30,7 @@ function renderArticle(article) {
     url: articleUrl(slug),
     head: `<script type="application/ld+json">${structuredData(article)}</script>\n`,
     body: `<h1>${escapeText(title)}</h1>
-<p><time datetime="${publishedAt}">${formatDay(publishedAt)}</time>${category && ` · ${escapeText(category)}`}</p>
+<p><time datetime="${publishedAt}">${publishedAt.slice(0, 10)}</time>${category && ` · ${escapeText(category)}`}</p>
 ${contentHtml}`,
   });
 }
@@ -65,24 +53,19 @@ function parseSlug(path) {
   }
 }
 
-/** Return the media type and the text of a page by its path below SITE, or undefined. */
+/** Return the page at a path below SITE, or undefined. */
 async function render(path) {
-  if (path === "") return ["text/html", renderList((await fetchJson("articles/preview")).data)];
-  if (path === "sitemap.xml") {
-    const { data } = await fetchJson("sitemap");
-    return ["application/xml", renderSitemap(data.map(({ url, lastmod }) => ({ slug: url, lastmod })))];
-  }
+  if (path === "") return renderList((await fetchJson("articles/preview")).data);
   const slug = parseSlug(path);
   const article = slug && (await fetchArticle(slug));
-  return article && ["text/html", renderArticle(article)];
+  return article && renderArticle(article);
 }
 
 async function respond(request, response) {
   const [path] = request.url.split("?");
   try {
     const page = path.startsWith(SITE_PATH) && (await render(path.slice(SITE_PATH.length)));
-    const [type, text] = page || ["text/plain", "Not found"];
-    response.writeHead(page ? 200 : 404, { "Content-Type": `${type}; charset=utf-8` }).end(text);
+    response.writeHead(page ? 200 : 404, { "Content-Type": "text/html; charset=utf-8" }).end(page || "Not found");
   } catch (error) {
     console.error(error.message);
     response.writeHead(503, { "Retry-After": "30" }).end("Please try again in a minute.");

@@ -4,14 +4,10 @@
 const URL_PATTERN = '~^https?://[^\s/?#]+(/[^\s?#]*)?$~Di';
 const ADVICE = "Check that the service is running, and that ARTICLES_URL and ARTICLES_KEY are correct.";
 
-if (!ini_get("allow_url_fopen")) {
-    exit_with("PHP may not open URLs. Set allow_url_fopen = On in php.ini.");
-}
 define("ARTICLES_URL", read_url("ARTICLES_URL", "http://127.0.0.1:8000/api/public/v1"));
 define("ARTICLES_KEY", read_variable("ARTICLES_KEY", '/^[!-~]+$/D', "an API key of your service"));
 define("SITE", read_url("SITE", "https://www.example.com"));
 define("SITE_NAME", getenv("SITE_NAME") ?: explode("/", SITE)[2]);
-define("SITE_TIMEZONE", read_time_zone());
 
 /** Log a message (in a terminal, print it on stderr), and exit. */
 function exit_with($message) {
@@ -32,21 +28,8 @@ function read_url($name, $example) {
     return rtrim(read_variable($name, URL_PATTERN, "a URL, such as $example"), "/");
 }
 
-function read_time_zone() {
-    try {
-        return new DateTimeZone(getenv("SITE_TIMEZONE") ?: "UTC");
-    } catch (Exception) {
-        exit_with("SITE_TIMEZONE is invalid. Set it to a time zone, such as Europe/Berlin.");
-    }
-}
-
 function article_url($slug) {
     return SITE . "/articles/" . rawurlencode($slug) . "/";
-}
-
-/** Return the day of a timestamp in your site's time zone, as in 2026-01-31. */
-function format_day($timestamp) {
-    return (new DateTime($timestamp))->setTimezone(SITE_TIMEZONE)->format("Y-m-d");
 }
 
 /**

@@ -3,18 +3,15 @@
 
 require __DIR__ . "/articles.php";
 
-const LANGUAGE = "en";
-
 function escape($text) {
     return htmlspecialchars($text, ENT_QUOTES | ENT_XML1);
 }
 
 function render_page($title, $description, $url, $body, $head = "") {
     [$title, $description, $url] = array_map("escape", [$title, $description, $url]);
-    $language = LANGUAGE;
     return <<<HTML
         <!doctype html>
-        <html lang="$language">
+        <html lang="en">
         <head>
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -32,7 +29,7 @@ function render_page($title, $description, $url, $body, $head = "") {
 
 function render_article($article) {
     $head = '<script type="application/ld+json">' . structured_data($article) . "</script>\n";
-    $day = format_day($article->publishedAt);
+    $day = substr($article->publishedAt, 0, 10); // in UTC
     $facts = "<time datetime=\"$article->publishedAt\">$day</time>";
     $facts .= $article->category === "" ? "" : " · " . escape($article->category);
     $body = "<h1>" . escape($article->title) . "</h1>\n<p>$facts</p>\n$article->contentHtml";

@@ -5,11 +5,12 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError
-from urllib.parse import urlencode, urlsplit
-from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
+from urllib.parse import urlencode
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 URL_PATTERN = r"https?://[^\s/?#]+(/[^\s?#]*)?"
 ADVICE = "Check that the service is running, and that ARTICLES_URL and ARTICLES_KEY are correct."
@@ -40,8 +41,7 @@ class NoRedirects(HTTPRedirectHandler):
 
 API = read_url("ARTICLES_URL", "http://127.0.0.1:8000/api/public/v1")
 KEY = read_variable("ARTICLES_KEY", "[!-~]+", "an API key of your service")
-IS_LOCAL = urlsplit(API).hostname in ("127.0.0.1", "localhost", "::1")
-OPENER = build_opener(NoRedirects, ProxyHandler({} if IS_LOCAL else None))
+OPENER = build_opener(NoRedirects)
 
 
 def fetch_json(path: str, **query: Any) -> dict[str, Any]:
@@ -58,19 +58,13 @@ def fetch_json(path: str, **query: Any) -> dict[str, Any]:
     except (HTTPException, OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         raise OSError(f"{url}: {getattr(reason, 'strerror', None) or reason}. {ADVICE}") from error
-    value = parse_object(body)
-    if isinstance(value.get("data"), list):
-        return value
-    raise OSError(f"{url}: {value.get('detail', problem)} {ADVICE}")
-
-
-def parse_object(body: bytes) -> dict[str, Any]:
-    """Return a JSON object, or an empty one if the body is something else."""
-    try:
+    with suppress(ValueError):  # not JSON
         value = json.loads(body)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
+        if isinstance(value, dict):
+            if isinstance(value.get("data"), list):
+                return value
+            problem = value.get("detail", problem)
+    raise OSError(f"{url}: {problem} {ADVICE}")
 
 
 def fetch_articles(**query: Any) -> Iterator[Article]:

@@ -3,18 +3,16 @@
 import os
 import sys
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from email.utils import format_datetime
 from html import escape
 from pathlib import Path
 from urllib.parse import quote
-from zoneinfo import ZoneInfo
 
 from articles import Article, fetch_all, read_url, structured_data
 
 SITE = read_url("SITE", "https://www.example.com")
 SITE_NAME = os.environ.get("SITE_NAME") or SITE.split("/")[2]
-LANGUAGE = "en"
 FEED_SIZE = 20
 STYLE = """
 body { max-width: 42rem; margin: auto; padding: 1rem; font: 1.125rem/1.6 system-ui, sans-serif; }
@@ -28,19 +26,15 @@ def article_url(slug: str) -> str:
     return f"{SITE}/articles/{quote(slug, safe='')}/"
 
 
-def format_day(timestamp: str) -> str:
-    """Return the day of a timestamp in your site's time zone, as in 2026-01-31."""
-    name = os.environ.get("SITE_TIMEZONE") or "UTC"
-    try:
-        zone = UTC if name == "UTC" else ZoneInfo(name)  # which needs "pip install tzdata" on Windows
-    except (KeyError, OSError, ValueError):
-        sys.exit("SITE_TIMEZONE is invalid. Set it to a time zone, such as Europe/Berlin.")
-    return str(datetime.fromisoformat(timestamp).astimezone(zone).date())
+def render_time(article: Article) -> str:
+    """Return the day (UTC) on which an article was published."""
+    published = article["publishedAt"]
+    return f'<time datetime="{published}">{published[:10]}</time>'
 
 
 def render_page(kind: str, url: str, title: str, description: str, body: str, head: str = "") -> str:
     return f"""<!doctype html>
-<html lang="{LANGUAGE}">
+<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -64,9 +58,8 @@ def render_page(kind: str, url: str, title: str, description: str, body: str, he
 
 
 def render_article(article: Article) -> str:
-    published = article["publishedAt"]
     banner = escape(article["bannerUrl"])
-    head = f"""<meta property="article:published_time" content="{published}">
+    head = f"""<meta property="article:published_time" content="{article["publishedAt"]}">
 <script type="application/ld+json">{structured_data(article)}</script>
 """
     image = ""
@@ -75,7 +68,7 @@ def render_article(article: Article) -> str:
         image = f'<img src="{banner}" alt="" width="1200" height="630">\n'
     body = f"""<p><a href="{escape(SITE)}/">{escape(SITE_NAME)}</a></p>
 <h1>{escape(article["title"])}</h1>
-<p><time datetime="{published}">{format_day(published)}</time> {escape(article["category"])}</p>
+<p>{render_time(article)} {escape(article["category"])}</p>
 {image}{article["contentHtml"]}"""
     return render_page("article", article_url(article["slug"]), article["metaTitle"], article["metaDesc"], body, head)
 
@@ -83,8 +76,7 @@ def render_article(article: Article) -> str:
 def render_item(article: Article) -> str:
     """Return an article's entry in the list."""
     link = f'<a href="{escape(article_url(article["slug"]))}">{escape(article["title"])}</a>'
-    published = article["publishedAt"]
-    return f'<li>{link} <time datetime="{published}">{format_day(published)}</time></li>\n'
+    return f"<li>{link} {render_time(article)}</li>\n"
 
 
 def render_list(articles: list[Article]) -> str:

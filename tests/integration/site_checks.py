@@ -5,14 +5,12 @@ import xml.etree.ElementTree as ElementTree
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import unquote
-from zoneinfo import ZoneInfo
 
 import lxml.html
 from helpers import LISTS, SITEMAP, get
 
 SITE = "https://www.example.com/blog"
 SITE_NAME = "Tom & Ann’s <café>"
-ZONE = ZoneInfo("Europe/Berlin")
 SITEMAP_XMLNS = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 
 
@@ -80,7 +78,7 @@ def assert_head(page, articles):
     assert (feed.get("title"), feed.get("href")) == (SITE_NAME, f"{SITE}/feed.xml")
     assert page.get("lang") == "en"
     for date, article in zip(page.xpath("//time"), articles, strict=True):
-        day = datetime.fromisoformat(article["publishedAt"]).astimezone(ZONE).date().isoformat()
+        day = article["publishedAt"][:10]
         assert (date.get("datetime"), date.text_content()) == (article["publishedAt"], day)
 
 
