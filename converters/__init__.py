@@ -6,7 +6,8 @@
 - `source_articles` defines what they yield, and `note_kinds` the kinds of notes that several of them make.
 - `field_mapping` makes an article from named fields, as Markdown and CSV have them. `field_names` has the names of the
   fields, and `claims` decides what the fields say about publication.
-- `decoding` turns bytes into text and JSON. `front_matter` parses and writes the fields at the top of a file.
+- `http_client` requests URLs. `decoding` turns bytes into text and JSON. `front_matter` parses and writes the fields at
+  the top of a file.
 - `values`, `scalars`, `dates` and `slugs` convert values.
 - `article_urls` resolves URLs, moves pictures and records links. `old_urls` finds the URLs that articles had.
   `media_suffixes` recognizes the URLs of pictures and other files.

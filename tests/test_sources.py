@@ -229,7 +229,7 @@ def sitemap(numbers):
 def test_all_pages_of_another_instance_are_read(run, remote):
     pages = [page(range(skip, min(skip + 100, 250)), 250) for skip in (0, 100, 200)]
     remote.responses = pages
-    printed = run(f"{remote.url}?q=caf%C3%A9&take=7&empty=&q=x", "--key", "secret").stdout
+    printed = run(f"{remote.url}?q=caf%C3%A9&take=7&empty=", "--key", "secret").stdout
     assert printed == "250 new, 0 changed, 0 unchanged (new: 250 published)\n"
     sent = {"q": "café", "take": "100", "empty": "", "orderBy": "publishedAt", "order": "asc"}
     requests = [(sent | {"skip": skip}, "secret") for skip in ("0", "100", "200")]
@@ -281,6 +281,13 @@ def test_key_is_only_sent_to_one_host(run, remote, other):
     assert {key for *_, key in remote.requests} == {"secret"}
 
 
+def test_key_follows_no_redirect(errors, remote):
+    remote.responses = [(302, {"Location": "/"}, b"")]
+    (line,) = errors(remote.url, "--key", "secret")
+    assert f"Redirects to {remote.url.removesuffix(LISTS[0])}/" in line
+    assert len(remote.requests) == 1
+
+
 NOT_A_LIST = "is not a list of articles"
 NOT_A_SITEMAP = "is not a sitemap"
 
@@ -288,15 +295,15 @@ NOT_A_SITEMAP = "is not a sitemap"
 @pytest.mark.parametrize(
     ("responses", "words"),
     [
-        ([(401, {}, b"{}")], "requires a key"),
+        ([(401, {}, b"{}")], "--key"),
         ([(503, {}, b"{}")], "Responds with 503"),
         ([(301, {"Location": "https://b.example/\x1b[2J"}, b"")], "Redirects to https://b.example/"),
-        ([(200, {}, b"<html>")], "Cannot be read ("),
+        ([(200, {}, b"<html>")], "Must be JSON ("),
         ([(200, {}, b"[]")], NOT_A_LIST),
         ([page([1], 1), (200, {}, b"[]")], NOT_A_SITEMAP),
         ([(200, {}, b'{"data": [], "meta": {"total": "1"}}')], NOT_A_LIST),
         ([(200, {}, b'{"data": [{"slug": 1}], "meta": {"total": 1}}')], NOT_A_LIST),
-        ([page(range(100), 150), (200, {"Content-Length": "99"}, b"{")], "Cannot be read (IncompleteRead"),
+        ([page(range(100), 150), (200, {"Content-Length": "99"}, b"{")], "Must be JSON (unexpected end"),
     ],
 )
 def test_incomplete_read_of_an_instance_is_reported(errors, remote, responses, words):
@@ -328,7 +335,7 @@ def test_url_with_credentials_is_refused_and_not_shown(run, remote, credentials)
 def test_base_url_of_an_instance_is_enough(run, errors, site):
     site.save(article_json(1))
     base = f"http://{site.server.host}:{site.server.port}"
-    assert "rejected the key" in errors(base, "--key", "wrong")[0]
+    assert "--key" in errors(base, "--key", "wrong")[0]
     assert "Responds with 404" in errors(f"{base}/blog", "--key", site.key)[0]
     for number, path in enumerate(("", "/", "/api/public/v1", "/api/public/v1/articles/", "/api/public/v1/sitemap")):
         result = run(base + path, "--key", site.key)

@@ -8,8 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from converters import http_client
 from converters.source_articles import SourceError, SourceOptions, Subject
-from converters.wordpress import site
 from converters.wordpress.site import find_api, read_site
 
 OPTIONS = SourceOptions("", UTC)
@@ -242,7 +242,7 @@ FAULTS = [  # path, response, and what the error names
 
 @pytest.mark.parametrize(("path", "response", "named"), FAULTS)
 def test_fault_on_the_way_stops_the_import(fake, monkeypatch, path, response, named):
-    monkeypatch.setattr(site, "MAX_LENGTH", 1500)
+    monkeypatch.setattr(http_client, "MAX_LENGTH", 1500)
     fake.post(1)
     fake.faults[path] = response
     with pytest.raises(SourceError, match=named) as caught:

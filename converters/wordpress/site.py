@@ -8,24 +8,19 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import unescape
-from http.client import HTTPException, HTTPMessage
 from itertools import count
-from typing import IO, Any
-from urllib.error import HTTPError
+from typing import Any
 from urllib.parse import unquote, urlencode, urljoin
-from urllib.request import HTTPRedirectHandler, Request, build_opener
-
-import orjson
 
 from content.html import decode_references, readable_text
 from content.urls import has_same_host
+from converters.decoding import parse_json
+from converters.http_client import request
 from converters.source_articles import Origin, SourceArticle, SourceError, SourceOptions, Subject, locate_post
 from converters.wordpress.blogs import Blog, is_internal_type, plain_title
 from converters.wordpress.posts import NO_TITLE, complete_article
 from schema_fields import NOT_XML
 
-TIMEOUT_SECONDS = 60  # without a byte from the site
-MAX_LENGTH = 50_000_000  # bytes of a response
 PER_PAGE = 100  # the most entries that WordPress sends at once
 FIELDS = (
     "id,slug,link,title,content,excerpt,date_gmt,modified_gmt,categories,tags,author,featured_media,yoast_head_json,"
@@ -59,13 +54,13 @@ def find_api(url: str) -> str | None:
 
     Raises SourceError if the page cannot be read.
     """
-    page_url, headers, page = _request(url)
-    links = ", ".join(headers.get_all("Link", []))
-    found = API_LINK.search(links) or API_LINK.search(page.decode(errors="replace"))
+    page = request(url, TRY_AGAIN, NO_ACCESS)
+    links = ", ".join(page.headers.get_all("Link", []))
+    found = API_LINK.search(links) or API_LINK.search(page.content.decode(errors="replace"))
     if not found:
         return None
     try:
-        api = urljoin(page_url, unescape(found[1] or found[2]))
+        api = urljoin(page.url, unescape(found[1] or found[2]))
     except ValueError:  # not a URL
         return None
     if not has_same_host(api, url):
@@ -98,13 +93,13 @@ def read_site(api: str, options: SourceOptions) -> Iterator[SourceArticle]:
 
 @contextmanager
 def _naming(place: str) -> Iterator[None]:
-    """Name the place in errors, and raise SourceError if a field is missing from a response."""
+    """Name the place in errors, and raise SourceError if a response is not WordPress'."""
     try:
         yield
     except SourceError as error:
         raise SourceError(f"{place}: {error}") from error
-    except (KeyError, TypeError, AttributeError) as error:
-        raise SourceError(f"{place}: {error} is missing from a response. {TRY_AGAIN}") from error
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise SourceError(f"{place}: The response is not WordPress' ({error}). {TRY_AGAIN}") from error
 
 
 def _find_path(types: Any, post_type: str) -> str:
@@ -195,42 +190,5 @@ def _embedded(post: Any, relation: str, name: str) -> list[str]:
 def _fetch(api: str, path: str, if_denied: str = NO_ACCESS, **parameters: Any) -> tuple[Any, int]:
     """Return the JSON of a response of the API, and the total of a list. Raises SourceError if that fails."""
     url = f"{api}{path}{'&' if '?' in api else '?'}{urlencode(parameters)}"
-    _, headers, body = _request(url, if_denied)
-    try:
-        return orjson.loads(body), int(headers.get("X-WP-Total", 0))
-    except ValueError as error:
-        raise SourceError(f"The response is not from WordPress ({error}). {TRY_AGAIN}") from error
-
-
-def _request(url: str, if_denied: str = NO_ACCESS) -> tuple[str, HTTPMessage, bytes]:
-    """Request a URL without a key. Returns the URL after redirects, the headers and the content.
-
-    Raises SourceError if that fails, or leads to another host. `if_denied` is advice for a status of 401 or 403.
-    """
-    try:
-        request = Request(url, headers={"User-Agent": "article-delivery-api"})  # noqa: S310
-        with build_opener(_RedirectsWithinHost).open(request, timeout=TIMEOUT_SECONDS) as response:
-            content = response.read(MAX_LENGTH + 1)
-    except HTTPError as error:
-        error.close()
-        advice = if_denied if error.code in (401, 403) else TRY_AGAIN
-        raise SourceError(f"Responds with {error.code} {error.reason}. {advice}") from error
-    except (OSError, HTTPException, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        reason = getattr(reason, "strerror", None) or reason  # without the number of a system error
-        raise SourceError(f"Cannot be read ({reason}). {TRY_AGAIN}") from error
-    if len(content) > MAX_LENGTH:
-        raise SourceError(f"The response is longer than {MAX_LENGTH // 1_000_000} MB.")
-    return response.url, response.headers, content
-
-
-class _RedirectsWithinHost(HTTPRedirectHandler):
-    """A handler that refuses redirects to other hosts."""
-
-    def redirect_request(
-        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
-    ) -> Request | None:
-        if not has_same_host(newurl, req.full_url):
-            fp.close()
-            raise SourceError(f"Redirects to another host, {newurl}. Import from that host.")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
+    response = request(url, TRY_AGAIN, if_denied)
+    return parse_json(response.content, TRY_AGAIN), int(response.headers.get("X-WP-Total", 0))
