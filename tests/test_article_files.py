@@ -64,7 +64,7 @@ def test_own_file_may_have_markdown(importer):
 def test_unknown_field_of_an_own_file_is_an_error(importer):
     own = OWN.format(title="A", slug="a").replace("views: 3", "views: 3\nlayout: post")
     (line,) = importer.rejects({"a.html": own}).splitlines()
-    assert line.startswith("a.html, slug 'a': layout: Unknown field")
+    assert line.startswith("a.html, slug 'a': layout: 'post' ")
 
 
 @pytest.mark.parametrize("name", ["id", "slug", "status", "createdAt", "updatedAt", "views"])

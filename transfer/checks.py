@@ -25,6 +25,7 @@ REASONS = {
     "Field may not be null.": "Must not be null.",
     "Not a valid string.": "Must be text.",
     "Not a valid list.": "Must be a list.",
+    "Unknown field.": "Is in an unknown field. Check the field's name, or remove it.",
 }
 
 # an article's values by column
@@ -42,20 +43,17 @@ class CheckedArticles:
     origins: set[Origin] = field(default_factory=set)  # of all articles, invalid ones too
     sources: set[str] = field(default_factory=set)
     incomplete_sources: set[str] = field(default_factory=set)  # with an invalid article whose key is unknown
-    is_incomplete: bool = False  # has something invalid whose source is unknown
     _where: dict[tuple[str, Any], str] = field(default_factory=dict)  # by unique field and value
 
     def is_missing(self, origin: Origin) -> bool:
-        """Return whether an article is missing from its source. If an origin there is unknown, none is missing."""
-        if self.is_incomplete or origin.source in self.incomplete_sources:
-            return False
-        return origin.source in self.sources and origin not in self.origins
+        """Return whether an article is missing from its source. If a key there is unknown, none is missing."""
+        return origin.source in self.sources - self.incomplete_sources and origin not in self.origins
 
     def add(self, article: SourceArticle, report: ImportReport) -> None:
         """Add an article if it is valid. Otherwise, report its problems."""
         if article.origin:
             self.sources.add(article.origin.source)
-            self._add_origin(article.origin)
+            self.add_origin(article.origin)
         is_withdrawn = article.is_trashed or article.keeps_stored_text
         problems = article.problems if is_withdrawn else check_article(article)
         repeated = self._find_repeated(article)
@@ -66,14 +64,8 @@ class CheckedArticles:
         else:
             self.valid.append(article)
 
-    def add_unreadable(self, origin: Origin | None) -> None:
-        """Add an article that cannot be read, but may have an origin."""
-        if origin:
-            self._add_origin(origin)
-        else:
-            self.is_incomplete = True
-
-    def _add_origin(self, origin: Origin) -> None:
+    def add_origin(self, origin: Origin) -> None:
+        """Add the origin of an article, which may be invalid."""
         self.origins.add(origin)
         if not origin.key:
             self.incomplete_sources.add(origin.source)
@@ -108,8 +100,9 @@ def check_articles(items: ConvertedItems, report: ImportReport) -> CheckedArticl
         elif item.is_fatal:
             report.fatal.append(item)
         else:
-            checked.add_unreadable(item.origin)
             report.invalid.append((item,))
+            if item.origin:
+                checked.add_origin(item.origin)
     return checked
 
 
@@ -162,9 +155,5 @@ def _schema_problems(article: SourceArticle, messages: dict[str, list[str]]) -> 
         explained.add("slug")  # Other systems' slugs are made from titles.
     for name, (message, *_) in sorted(messages.items()):
         shown = article.names.get(name, name)
-        if shown in explained:
-            continue
-        if message == "Unknown field.":
-            yield ImportProblem(locate(article), "Unknown field: check its name, or remove it.", shown)
-        else:
+        if shown not in explained:
             yield ImportProblem(locate(article), REASONS.get(message, message), shown, article.fields.get(name))

@@ -78,7 +78,7 @@ def write_articles(
     result.stop_reasons = reasons
     _report_decisions(plan, report)
     if options.unpublish_missing:
-        for source in checked.sources if checked.is_incomplete else checked.incomplete_sources:
+        for source in checked.incomplete_sources:
             report.add_notes(source, [NOT_WITHDRAWN])
     return result
 

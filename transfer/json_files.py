@@ -79,6 +79,6 @@ def parse_json_lines(name: str, file: IO[bytes], source: str) -> ConvertedItems:
             try:
                 record = parse_json(line, "Each line must be an article.", number)
             except SourceError as error:
-                yield ImportProblem(where, str(error))
+                yield ImportProblem(where, str(error), origin=Origin(source, "") if source else None)
             else:
                 yield own_article(where, record, source)
