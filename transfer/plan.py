@@ -26,6 +26,8 @@ MIN_SUSPICIOUS = 3  # articles; fewer never stop an import
 SUSPICIOUS_SHARE = 0.25  # of the articles; more stop an import
 SOURCE_NAME_ADVICE = "If you meant to import another folder, table or site, give it a name with --source."
 
+RENAMED_ADVICE = "If the source has another name or address now, import it under its old one: --source NAME."
+
 
 class ImportOptions(NamedTuple):
     """The options of an import that concern the stored articles."""
@@ -50,13 +52,6 @@ class ImportPlan:
     problems: list[ImportProblem]
     publications: dict[SourceArticle, Publication]
     withdrawn: dict[int, Publication]  # of stored articles missing from their sources or withheld without text, by pk
-
-    def publications_after(self) -> dict[int, Publication]:
-        """Return the publication of each stored article after the import, by pk."""
-        after = {row.pk: stored_publication(row) for row in self.stored} | self.withdrawn
-        return after | {
-            row.pk: self.publications[article] for article, row in self.matches.items() if article in self.publications
-        }
 
 
 def plan_import(customer_id: int, checked: CheckedArticles, options: ImportOptions, now: datetime) -> ImportPlan:
@@ -127,42 +122,39 @@ def find_stop_reasons(plan: ImportPlan) -> str:
 
     The text has a line for each reason, and may be empty.
     """
-    return "\n".join([*_reasons_of_hidden(plan), *_reasons_of_left_alone(plan), *_reasons_of_replaced(plan)])
+    total = len(plan.slugs) + len(plan.left_alone)
+    left_alone = [article.row["slug"] for article in plan.left_alone]
+    replaced = [
+        stored.slug
+        for article, stored in plan.matches.items()
+        if article in plan.slugs and article.origin and not stored.text_edited and _is_replaced(article, stored)
+    ]
+    lines = [
+        *_reasons_of_hidden(plan),
+        _reason(left_alone, total, "articles would be left alone", RENAMED_ADVICE),
+        _reason(replaced, total, "articles would be replaced by others", SOURCE_NAME_ADVICE),
+    ]
+    return "\n".join(filter(None, lines))
 
 
 def _reasons_of_hidden(plan: ImportPlan) -> Iterator[str]:
     """Yield a line for each source of which the import would hide suspiciously many articles."""
-    after = plan.publications_after()
+    after = dict(plan.withdrawn)
+    after |= {plan.matches[article].pk: new for article, new in plan.publications.items() if article in plan.matches}
     public: Counter[str] = Counter()
     hidden: defaultdict[str, list[str]] = defaultdict(list)
     for row in plan.stored:
         if not row.source or row.status != "published":
             continue
         public[row.source] += 1
-        disappears = stored_publication(row).is_visible(plan.now) and not after[row.pk].is_visible(plan.now)
-        if after[row.pk].status != "published" or disappears:
+        before = stored_publication(row)
+        new = after.get(row.pk, before)
+        disappears = before.is_visible(plan.now) and not new.is_visible(plan.now)
+        if new.status != "published" or disappears:
             hidden[row.source].append(row.slug)
     for source, slugs in hidden.items():
         what = f"published and scheduled articles from {source} would be hidden"
-        yield from _reason(slugs, public[source], what, SOURCE_NAME_ADVICE)
-
-
-def _reasons_of_left_alone(plan: ImportPlan) -> Iterator[str]:
-    """Yield a line if suspiciously many articles of the import would be left alone."""
-    slugs = [article.row["slug"] for article in plan.left_alone]
-    advice = "If the source has another name or address now, import it under its old one: --source NAME."
-    yield from _reason(slugs, len(plan.slugs) + len(slugs), "articles would be left alone", advice)
-
-
-def _reasons_of_replaced(plan: ImportPlan) -> Iterator[str]:
-    """Yield a line if suspiciously many articles would be replaced by others."""
-    slugs = [
-        row.slug
-        for article, row in plan.matches.items()
-        if article in plan.slugs and article.origin and not row.text_edited and _is_replaced(article, row)
-    ]
-    total = len(plan.slugs) + len(plan.left_alone)
-    yield from _reason(slugs, total, "articles would be replaced by others", SOURCE_NAME_ADVICE)
+        yield _reason(slugs, public[source], what, SOURCE_NAME_ADVICE)
 
 
 def _is_replaced(article: SourceArticle, stored: StoredArticle) -> bool:
@@ -174,6 +166,8 @@ def _is_replaced(article: SourceArticle, stored: StoredArticle) -> bool:
     return stored.title != article.row["title"] and bool(has_new_slug or has_new_date)
 
 
-def _reason(slugs: list[str], total: int, what: str, advice: str) -> Iterator[str]:
-    if len(slugs) >= MIN_SUSPICIOUS and len(slugs) > total * SUSPICIOUS_SHARE:
-        yield printable(shorten_line(f"{len(slugs)} of {total} {what}: {shorten(slugs)}", advice))
+def _reason(slugs: list[str], total: int, what: str, advice: str) -> str:
+    """Return a line that names articles if they are suspiciously many, otherwise ""."""
+    if len(slugs) < MIN_SUSPICIOUS or len(slugs) <= total * SUSPICIOUS_SHARE:
+        return ""
+    return printable(shorten_line(f"{len(slugs)} of {total} {what}: {shorten(slugs)}", advice))
