@@ -16,7 +16,6 @@ from transfer import ImportFailedError
 MAX_REASONS = 20
 MAX_EXAMPLES = 3
 MAX_LINE_LENGTH = 300  # characters
-MAX_NAME_LENGTH = 100  # characters
 MAX_VALUE_LENGTH = 80  # characters
 
 NamesByNote = dict[Note, Counter[str]]  # slugs, URLs or names of files, which may be empty
@@ -71,8 +70,7 @@ class ImportReport:
     def problem_lines(self) -> list[str]:
         """Return one line per problem. A problem that repeats is shown for the first articles only."""
         lines: dict[tuple[str, str], list[str]] = {}
-        problems = [*self.fatal, *chain.from_iterable(self.invalid)]
-        for problem in problems:
+        for problem in [*self.fatal, *chain.from_iterable(self.invalid)]:
             lines.setdefault((problem.field, problem.reason), []).append(_format_problem(problem))
         shown = []
         for repeated in list(lines.values())[:MAX_REASONS]:
@@ -107,7 +105,9 @@ def shorten_line(text: str, advice: str = "") -> str:
     room = MAX_LINE_LENGTH - len(advice) - 2
     if len(text) > room:
         text = f"{text[:room]}…"
-    return append_sentence(text, advice) if advice else text
+    if not advice:
+        return text
+    return f"{text}{'' if text.endswith('…') else '.'} {advice}"
 
 
 def _format_kind(kind: str, notes: NamesByNote) -> str:
@@ -137,10 +137,4 @@ def _format_note(note: Note, names: Counter[str], examples: int) -> str:
 
 def shorten(names: list[str], examples: int = MAX_EXAMPLES) -> str:
     """Return the first names of a list, as in `first, second, third, …`."""
-    shown = [name if len(name) <= MAX_NAME_LENGTH else f"{name[:MAX_NAME_LENGTH]}…" for name in names[:examples]]
-    return ", ".join([*shown, "…"] if len(names) > examples else shown)
-
-
-def append_sentence(text: str, sentence: str) -> str:
-    """Return a text that may end with an ellipsis, followed by a sentence."""
-    return f"{text}{'' if text.endswith('…') else '.'} {sentence}"
+    return ", ".join([*names[:examples], *(["…"] if len(names) > examples else [])])
