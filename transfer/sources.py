@@ -2,8 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable
 from pathlib import Path
 
 from converters.csv_files import read_csv
@@ -19,14 +18,7 @@ from transfer.remote import ShowProgress, is_url, read_instance
 
 START_LENGTH = 4096  # bytes at the beginning of a JSON file, by which Ghost's are recognized
 
-read_markdown = partial(read_folder, read_own=parse_own_file)
-# by suffix; each yields what a file contains, and raises SourceError or OSError if it cannot be read past this point
-READERS: dict[str, Callable[[str, SourceOptions], ConvertedItems]] = {
-    ".csv": read_csv,
-    **dict.fromkeys(ARTICLE_SUFFIXES, read_markdown),
-    ".jsonl": read_json_lines,
-}
-KNOWN_SUFFIXES = (".xml", ".json", *READERS)
+KNOWN_SUFFIXES = (".xml", ".json", ".jsonl", ".csv", *ARTICLE_SUFFIXES)
 
 
 def is_source(source: str) -> bool:
@@ -47,18 +39,18 @@ def read_sources(
     """Yield what the sources contain, which are read lazily. `key` is another instance's API key."""
     exports = [source for source in sources if _suffix(source) == ".xml" and os.path.isfile(source)]
     if exports:  # one export may consist of several files
-        yield from _report_errors(", ".join(exports), lambda: read_wordpress(exports, options))
+        yield from _report_errors(", ".join(exports), read_wordpress(exports, options))
     for source in sources:
         if source not in exports:
             name = "standard input" if source == "-" else source
-            yield from _report_errors(name, partial(_read, source, options, key, show_progress))
+            yield from _report_errors(name, _read(source, options, key, show_progress))
 
 
-def _report_errors(name: str, read: Callable[[], ConvertedItems]) -> ConvertedItems:
+def _report_errors(name: str, items: ConvertedItems) -> ConvertedItems:
     """Yield what a source contains, and a problem if it is empty or cannot be read to its end."""
     is_empty = True
     try:
-        for item in read():
+        for item in items:
             is_empty = False
             yield item
     except (SourceError, OSError) as error:
@@ -69,30 +61,27 @@ def _report_errors(name: str, read: Callable[[], ConvertedItems]) -> ConvertedIt
 
 
 def _read(source: str, options: SourceOptions, key: str | None, show_progress: ShowProgress) -> ConvertedItems:
-    """Return what a source contains.
-
-    Raises SourceError if it is a pipe, for example, and OSError if it cannot be read.
-    """
+    """Yield what a source contains. Raises SourceError or OSError if it cannot be read past some point."""
     if source == "-":
-        return _read_standard_input(options)
-    if is_url(source):
+        if not sys.stdin:
+            raise SourceError("Is closed. Redirect a file to it, or name the file.")
+        yield from parse_json_lines("standard input", sys.stdin.buffer, options.source)
+    elif is_url(source):
         # Only WordPress sites name their API. A page that cannot be read might be on one, which must not get the key.
         api = None if API_PATH in source else find_api(source)
-        return read_site(api, options) if api else read_instance(source, key, options, show_progress)
-    if os.path.isdir(source):
-        return read_markdown(source, options)
-    if not os.path.isfile(source):
+        yield from read_site(api, options) if api else read_instance(source, key, options, show_progress)
+    elif os.path.isdir(source):
+        yield from read_folder(source, options, parse_own_file)
+    elif not os.path.isfile(source):  # a pipe would block
         raise SourceError("Not a file or a folder. To read JSON Lines from a pipe, use -.")
-    if _suffix(source) == ".json":
-        return read_ghost(source, options) if _is_ghost(source) else read_json(source, options)
-    return READERS[_suffix(source)](source, options)
-
-
-def _read_standard_input(options: SourceOptions) -> ConvertedItems:
-    """Return the articles on standard input."""
-    if not sys.stdin:
-        raise SourceError("Is closed. Redirect a file to it, or name the file.")
-    return parse_json_lines("standard input", sys.stdin.buffer, options.source)
+    elif _suffix(source) == ".json":
+        yield from read_ghost(source, options) if _is_ghost(source) else read_json(source, options)
+    elif _suffix(source) == ".jsonl":
+        yield from read_json_lines(source, options)
+    elif _suffix(source) == ".csv":
+        yield from read_csv(source, options)
+    else:
+        yield from read_folder(source, options, parse_own_file)
 
 
 def _suffix(source: str) -> str:
