@@ -13,7 +13,7 @@ from commands.support.groups import articles_group
 from commands.support.import_result import print_result
 from commands.support.lookup import find_articles, get_articles, get_articles_again, get_customer, get_customer_again
 from commands.support.session import command_session
-from commands.support.terminal import echo, show_progress
+from commands.support.terminal import echo
 from converters.slugs import slug_from_title
 from converters.source_articles import ImportProblem, SourceArticle, SourceOptions
 from models import Customer
@@ -135,7 +135,7 @@ def _change(path: str, original: ExportedArticle, articles: list[Any], owner: Cu
 def _check_file(path: str, original: ExportedArticle, report: ImportReport) -> CheckedArticles:
     """Return the article of the saved file, if it is valid. Problems go to the report."""
     options = SourceOptions(site="", zone=current_app.config["TIMEZONE"])
-    items = list(read_sources([path], options, None, show_progress))
+    items = list(read_sources([path], options, None))
     for article in items:
         if not isinstance(article, SourceArticle):
             continue

@@ -86,7 +86,7 @@ def import_articles(
         owner = get_customer(customer, for_changes=True)
     report = ImportReport()
     try:
-        with show_progress(read_sources(sources, reading, key, show_progress), "Reading articles") as items:
+        with show_progress(read_sources(sources, reading, key), "Reading articles") as items:
             checked = check_articles(items, report)
     except KeyboardInterrupt as error:
         raise Interrupted("nothing was written.") from error

@@ -1,8 +1,7 @@
 """Read all published articles of another instance of this service."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -19,9 +18,6 @@ FILTERS = ListQuerySchema().fields.keys() - {"take", "skip", "order_by", "order"
 LIST_CHANGED = "The articles changed while they were being read. Import them again later."
 CHECK_URL = "Check that the URL belongs to an instance of this service, and that it is running."
 SET_KEY = "Set the key of that instance with --key or SOURCE_API_KEY."
-
-# (items, label) -> context manager that yields the items
-ShowProgress = Callable[[Iterable[Any], str], AbstractContextManager[Iterable[Any]]]
 
 
 def is_url(source: str) -> bool:
@@ -48,24 +44,25 @@ def find_filters(source: str) -> set[str]:
     return FILTERS & {name for name, _ in parse_qsl(query, keep_blank_values=True)} if is_url(source) else set()
 
 
-def read_instance(source: str, key: str | None, options: SourceOptions, show_progress: ShowProgress) -> ConvertedItems:
-    """Yield the articles of another instance, after downloading all of them. `source` may also be its base URL.
+def read_instance(source: str, key: str | None, options: SourceOptions) -> ConvertedItems:
+    """Yield the articles of another instance, given the URL of its articles or its base URL.
 
     Raises SourceError if they cannot be read, or if the list changes: an article that is published or withdrawn shifts
     the pages.
     """
     address, _, query = source.partition("#")[0].partition("?")
     api = address.partition(API_PATH)[0].rstrip("/") + API_PATH
-    with show_progress(_read_pages(api, query, key), f"{api}/articles") as pages:
-        records = list(pages)
-    slugs = {record["slug"] for record in records}
-    if len(slugs) < len(records) or (not find_filters(source) and slugs != _read_sitemap(api, key)):
-        raise SourceError(LIST_CHANGED)
     (host,) = find_hosts([source])
-    for number, record in enumerate(records, start=1):
+    slugs: set[str] = set()
+    for number, record in enumerate(_read_pages(api, query, key), start=1):
+        if record["slug"] in slugs:
+            raise SourceError(LIST_CHANGED)
+        slugs.add(record["slug"])
         # Later versions of the API may add fields.
         known = {field: value for field, value in record.items() if field in IMPORT_FIELDS}
         yield own_article(f"{source}, article {number}", known, options.source or f"instance:{host}")
+    if not find_filters(source) and slugs != _read_sitemap(api, key):
+        raise SourceError(LIST_CHANGED)
 
 
 def _read_pages(api: str, query: str, key: str | None) -> Iterator[dict[str, Any]]:

@@ -14,7 +14,7 @@ from converters.wordpress.site import find_api, read_site
 from schemas import API_PATH
 from transfer.article_files import parse_own_file
 from transfer.json_files import parse_json_lines, read_json, read_json_lines
-from transfer.remote import ShowProgress, is_url, read_instance
+from transfer.remote import is_url, read_instance
 
 START_LENGTH = 4096  # bytes at the beginning of a JSON file, by which Ghost's are recognized
 
@@ -33,9 +33,7 @@ def is_own_json(source: str) -> bool:
     )
 
 
-def read_sources(
-    sources: Iterable[str], options: SourceOptions, key: str | None, show_progress: ShowProgress
-) -> ConvertedItems:
+def read_sources(sources: Iterable[str], options: SourceOptions, key: str | None) -> ConvertedItems:
     """Yield what the sources contain, which are read lazily. `key` is another instance's API key."""
     exports = [source for source in sources if _suffix(source) == ".xml" and os.path.isfile(source)]
     if exports:  # one export may consist of several files
@@ -43,7 +41,7 @@ def read_sources(
     for source in sources:
         if source not in exports:
             name = "standard input" if source == "-" else source
-            yield from _report_errors(name, _read(source, options, key, show_progress))
+            yield from _report_errors(name, _read(source, options, key))
 
 
 def _report_errors(name: str, items: ConvertedItems) -> ConvertedItems:
@@ -60,7 +58,7 @@ def _report_errors(name: str, items: ConvertedItems) -> ConvertedItems:
             yield ImportProblem(name, "Contains no articles.", is_fatal=True)
 
 
-def _read(source: str, options: SourceOptions, key: str | None, show_progress: ShowProgress) -> ConvertedItems:
+def _read(source: str, options: SourceOptions, key: str | None) -> ConvertedItems:
     """Yield what a source contains. Raises SourceError or OSError if it cannot be read past some point."""
     if source == "-":
         if not sys.stdin:
@@ -69,7 +67,7 @@ def _read(source: str, options: SourceOptions, key: str | None, show_progress: S
     elif is_url(source):
         # Only WordPress sites name their API. A page that cannot be read might be on one, which must not get the key.
         api = None if API_PATH in source else find_api(source)
-        yield from read_site(api, options) if api else read_instance(source, key, options, show_progress)
+        yield from read_site(api, options) if api else read_instance(source, key, options)
     elif os.path.isdir(source):
         yield from read_folder(source, options, parse_own_file)
     elif not os.path.isfile(source):  # a pipe would block
