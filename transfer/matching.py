@@ -40,7 +40,7 @@ def load_stored(customer_id: int) -> list[StoredArticle]:
 
 
 def match_articles(
-    checked: CheckedArticles, stored: Iterable[StoredArticle]
+    checked: CheckedArticles, stored: list[StoredArticle]
 ) -> tuple[Matches, dict[SourceArticle, ImportProblem]]:
     """Return the stored article of each imported one that is not new, and problems."""
     articles = checked.valid
@@ -50,12 +50,11 @@ def match_articles(
     for article in articles:
         matcher.match_slug(article)
         matcher.reject_taken_origin(article)
-    missing = [row for row in matcher.unmatched() if checked.is_missing(Origin(row.source, row.source_key))]
-    new = [article for article in articles if article.origin and article not in matcher.matches]
+    missing = [row for row in stored if checked.is_missing(Origin(row.source, row.source_key))]
     drafts = [row for row in missing if row.status == "draft" and not (row.text_edited or row.publication_edited)]
-    matcher.match_alike(new, missing, _all_values)
-    matcher.match_alike(new, missing, _title_and_another)
-    matcher.match_alike(new, drafts, _slug)
+    matcher.match_alike(articles, missing, _all_values)
+    matcher.match_alike(articles, missing, _title_and_another)
+    matcher.match_alike(articles, drafts, _slug)
     return matcher.matches, matcher.problems
 
 
@@ -67,15 +66,14 @@ def has_appended_date(stored_slug: str, slug: str) -> bool:
 class _Matcher:
     """The matching of one import. No two of its articles get the same stored one."""
 
-    def __init__(self, stored: Iterable[StoredArticle]) -> None:
+    def __init__(self, stored: list[StoredArticle]) -> None:
         self.matches: Matches = {}
         self.problems: dict[SourceArticle, ImportProblem] = {}
-        self._stored = list(stored)
         self._by_origin: dict[tuple[Any, Any], StoredArticle] = {
-            (row.source, row.source_key): row for row in self._stored if row.source
+            (row.source, row.source_key): row for row in stored if row.source
         }
-        self._by_id = {row.id: row for row in self._stored}
-        self._by_slug = {row.slug: row for row in self._stored}
+        self._by_id = {row.id: row for row in stored}
+        self._by_slug = {row.slug: row for row in stored}
         self._matched: set[int] = set()  # by pk
 
     def match_known(self, article: SourceArticle) -> None:
@@ -126,9 +124,6 @@ class _Matcher:
         for article, rows in alike.items():
             if len(rows) == 1 and times_found[next(iter(rows))] == 1:
                 self._match(article, *rows.values())
-
-    def unmatched(self) -> list[StoredArticle]:
-        return [row for row in self._stored if row.pk not in self._matched]
 
     def _match(self, article: SourceArticle, stored: StoredArticle) -> None:
         self.matches[article] = stored

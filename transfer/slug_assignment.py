@@ -29,13 +29,13 @@ SLUG_TAKEN = "Already belongs to the article {}, which keeps it. Choose another 
 class SlugAssignment:
     """The slugs of one import's articles."""
 
-    def __init__(self, articles: Collection[SourceArticle], matches: Matches, stored: Iterable[StoredArticle]) -> None:
+    def __init__(self, articles: Collection[SourceArticle], matches: Matches, stored: list[StoredArticle]) -> None:
         """Assign a slug to each article. `stored` are all of the customer's articles."""
         self.slugs: dict[SourceArticle, str] = {}  # after the import, of the articles to write
         self.left_alone: dict[SourceArticle, str] = {}  # new articles, and the titles of those with their slugs
         self.problems: dict[SourceArticle, ImportProblem] = {}
         self._matches = matches
-        self._stored = list(stored)
+        self._stored = stored
         by_rank = sorted(articles, key=self._rank)
         self._sharing = defaultdict(list)  # the articles of the import that want the same slug, by rank
         for article in by_rank:
