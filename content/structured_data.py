@@ -54,11 +54,3 @@ def generate_schema_markup(article: Mapping[Any, Any], publisher: Publisher) -> 
 
 def _is_empty(value: Any) -> bool:
     return not (value.strip() if isinstance(value, str) else value)
-
-
-def custom_schema_markup(article: Mapping[Any, Any], publisher: Publisher) -> str | None:
-    """Return an article's structured data, or None if it is what this service generates."""
-    given: str | None = article["schema_markup"]
-    if given and orjson.loads(given) == orjson.loads(generate_schema_markup(article, publisher)):
-        return None
-    return given

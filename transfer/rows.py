@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import uuid4
 
+import orjson
+
 from content.search import search_columns
-from content.structured_data import Publisher, custom_schema_markup
+from content.structured_data import Publisher, generate_schema_markup
 from converters.source_articles import SourceArticle
 from schemas import RESPONSE_COLUMNS
 from transfer.checks import ArticleRow
@@ -15,7 +17,6 @@ from transfer.publication import Publication
 PRESERVED_COLUMNS = "id", "status", "created_at", "published_at", "views"
 # what is yours; the values in formats of this service are stored for new articles only
 FLAGS = "text_edited", "publication_edited"
-ORIGIN_COLUMNS = "source", "source_key", *FLAGS
 # a change in any of these moves `updated_at`
 CONTENT_COLUMNS = {*RESPONSE_COLUMNS} - {*PRESERVED_COLUMNS, "updated_at"}
 
@@ -55,14 +56,14 @@ class RowBuilder:
         What an article in a format of this service without a source changes in one that has an origin is yours.
         """
         if article.origin:
-            origin = {"source": article.origin.source, "source_key": article.origin.key}
+            origin: ArticleRow = {"source": article.origin.source, "source_key": article.origin.key}
             return origin | {name: stored[name] if stored else False for name in FLAGS}
         if not stored:
-            return {name: row.get(name) for name in ORIGIN_COLUMNS} | {name: row.get(name, False) for name in FLAGS}
-        has_new_publication = any(row[name] != stored[name] for name in ("status", "published_at"))
+            origin = {"source": row.get("source"), "source_key": row.get("source_key")}
+            return origin | {name: row.get(name, False) for name in FLAGS}
         changes = {
             "text_edited": any(row[name] != stored[name] for name in (*CONTENT_COLUMNS, "created_at", "updated_at")),
-            "publication_edited": has_new_publication,
+            "publication_edited": any(row[name] != stored[name] for name in ("status", "published_at")),
         }
         flags = {}
         for name, has_changed in changes.items():
@@ -78,10 +79,11 @@ class RowBuilder:
         example, somebody exports an article with --all-fields, changes its `updatedAt`, and imports it again.
         """
         given: str | None = row.get("schema_markup")
-        times = [article["updated_at"] for article in (row, stored) if article and "updated_at" in article]
-        if not given or any(not custom_schema_markup({**row, "updated_at": time}, self.publisher) for time in times):
+        if not given:
             return None
-        return given
+        times = [article["updated_at"] for article in (row, stored) if article and "updated_at" in article]
+        generated = [generate_schema_markup({**row, "updated_at": time}, self.publisher) for time in times]
+        return None if orjson.loads(given) in map(orjson.loads, generated) else given
 
     def _updated_at(self, article: SourceArticle, row: ArticleRow, stored: ArticleRow | None) -> datetime:
         """Return when the article was last changed."""
