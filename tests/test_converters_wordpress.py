@@ -168,15 +168,6 @@ def test_origin_is_the_blog_and_the_number(read, url):
     assert article.origin[:2] == (SOURCES[url], "17")
 
 
-def test_old_slug_does_not_win_over_a_present_address(read):
-    renamed = {"link": f"{SITE}/menu-2025/", "post_name": "menu-2025"}
-    old = "<wp:postmeta><wp:meta_key>_wp_old_slug</wp:meta_key><wp:meta_value>{}</wp:meta_value></wp:postmeta>"
-    posts = renamed | {"raw": old.format("menu") + old.format("card")}, {"link": f"{SITE}/menu/", "post_name": "menu"}
-    for exported in (posts, posts[::-1]):
-        old_urls = {article.fields["slug"]: article.old_urls for article in read(*exported)}
-        assert old_urls == {"menu-2025": [f"{SITE}/menu-2025/", f"{SITE}/card/"], "menu": [f"{SITE}/menu/"]}
-
-
 @pytest.mark.parametrize("order", [1, -1])
 def test_files_of_one_blog_are_one_export_in_any_order(read, order):
     first = wordpress({"content": "x", "meta": {"_thumbnail_id": "30"}, "raw": CREATOR.format("jd")})

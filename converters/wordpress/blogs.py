@@ -41,11 +41,6 @@ class Blog:
         return f"wordpress:{self.name}" if self.name else "wordpress"
 
     @cached_property
-    def links(self) -> set[str]:
-        """The present URLs of its posts."""
-        return {item.texts.get("link", "") for _, item in self.posts}
-
-    @cached_property
     def slugs(self) -> Counter[str]:
         """How many of its posts have each slug, or would get it from their title."""
         return Counter(post_slug(item) for _, item in self.posts)

@@ -54,7 +54,7 @@ def convert_post(source: str, item: Item, blog: Blog, options: SourceOptions) ->
     article.fields = _post_fields(item, blog, title, number)
     set_seo_fields(article, item, title, blog.title)
     article.fields["contentHtml"] = post_html(article, item.texts.pop("content", ""), item.meta.pop("footnotes", ""))
-    article.old_urls = _old_urls(item, blog)
+    article.old_urls = _old_urls(item)
     note_unknown_status(article, status)
     is_due = status == "publish" or (status == "future" and article.fields["publishedAt"] != "")
     is_public = _check_access(article, item) and is_due
@@ -103,8 +103,8 @@ def _date(item: Item, name: str, zone: str = "") -> str:
     return f"{date}{zone}" if date > "0001" else ""
 
 
-def _old_urls(item: Item, blog: Blog) -> list[str]:
-    """Return the link and, if it ends with the slug, the links that the post had before and no other one has now."""
+def _old_urls(item: Item) -> list[str]:
+    """Return the link and, if it ends with the slug, the links that the post had before."""
     link = item.texts.get("link", "")
     links = [link] if link else []
     slug = item.texts.get("post_name", "")
@@ -112,7 +112,7 @@ def _old_urls(item: Item, blog: Blog) -> list[str]:
         ends_with_slug = re.fullmatch(rf"(.*/){re.escape(slug)}(/|\.\w+)?", link)  # https://old.example/menu/
         if ends_with_slug:
             links += [f"{ends_with_slug[1]}{old}{ends_with_slug[2] or ''}" for old in item.old_slugs]
-    return [url for url in links if url == link or url not in blog.links]
+    return links
 
 
 def _check_access(article: SourceArticle, item: Item) -> bool:
