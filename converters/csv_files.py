@@ -126,8 +126,6 @@ def _read_header(cells: list[str]) -> list[str]:
     Raises SourceError if a required column is missing, or a known one is repeated.
     """
     names = [name.strip() for name in cells]
-    if "slug" not in map(plain_name, names):
-        names = ["slug" if plain_name(name) == "handle" else name for name in names]  # Shopify
     for name, count in Counter(names).items():
         if count > 1 and plain_name(name) in {*FIELD_BY_ALIAS, *SWITCHES}:
             raise SourceError(f"The header names {name!r} twice. Rename or remove one of the columns.")

@@ -82,9 +82,8 @@ def _by_alias(article: SourceArticle, values: Mapping[str, Any]) -> NamedFields:
 
 @cache
 def _aliases(import_field: str) -> list[str]:
-    """Return the aliases of a field by precedence. Those of the slug hold URLs, so only `slug` itself counts."""
-    aliases = [alias for alias, name in FIELD_BY_ALIAS.items() if name == import_field]
-    return aliases[:1] if import_field == "slug" else aliases
+    """Return the aliases of a field by precedence."""
+    return [alias for alias, name in FIELD_BY_ALIAS.items() if name == import_field]
 
 
 def _take(article: SourceArticle, fields: NamedFields, import_field: str) -> None:

@@ -11,7 +11,7 @@ from schemas import ArticleImportSchema
 # used. Only of the categories, all are used: the first as the category, the others as keywords.
 ALIASES = {
     "title": "name headline posttitle articletitle",
-    "slug": "url permalink path posturl",  # these hold URLs: see `field_mapping`
+    "slug": "handle",
     "bannerUrl": (
         "image imageurl heroimage heroimageurl hero featureimage featureimageurl featuredimage featuredimageurl "
         "coverimage cover bannerimage banner mainimage images imagesrc"
