@@ -30,7 +30,7 @@ class FilePlace(NamedTuple):
 
 
 NO_FILE = FilePlace()
-MAPPED_FIELDS = [field for field in IMPORT_FIELDS if field not in (*OWN_FIELDS, "status", "publishedAt", "category")]
+MAPPED_FIELDS = [field for field in IMPORT_FIELDS if field not in (*OWN_FIELDS, "status", "category")]
 
 
 def map_fields(
@@ -48,17 +48,15 @@ def map_fields(
     article = SourceArticle(where, {})
     fields = _by_alias(article, values)
     claim = take_claim(article, fields, options.zone, state_is_status=state_is_status)
-    _take(article, fields, "publishedAt")
-    date = str(article.fields.setdefault("publishedAt", place.date))
-    article.claim = "withheld" if place.is_draft else claim or ("published" if date else None)
     categories = _take_categories(article, fields)
     article.fields["category"] = categories
     for import_field in MAPPED_FIELDS:
         _take(article, fields, import_field)
+    date = str(article.fields.setdefault("publishedAt", place.date))
+    article.claim = "withheld" if place.is_draft else claim or ("published" if date else None)
     normalize_values(article, options)
     set_slug(article, place.slug)
-    zone = options.zone if place.is_in_jekyll else None
-    present = pattern_url(options.old_urls, article, date, categories, zone) if options.old_urls else ""
+    present = pattern_url(article, options, date, categories, is_in_jekyll=place.is_in_jekyll)
     take_old_urls(article, fields, options, folder=place.folder, present=present)
     for field in fields.values():
         article.note_unknown(field.name, field.value)

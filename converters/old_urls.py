@@ -2,7 +2,6 @@
 
 import re
 from contextlib import suppress
-from datetime import tzinfo
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -32,20 +31,24 @@ def take_old_urls(
     article.old_urls = list(dict.fromkeys(filter(None, [*current, *former, *article.old_urls])))
 
 
-def pattern_url(pattern: str, article: SourceArticle, date: str, categories: list[str], zone: tzinfo | None) -> str:
-    """Return the old URL that a pattern gives an article, or "" if the pattern needs a date that is missing.
+def pattern_url(
+    article: SourceArticle, options: SourceOptions, date: str, categories: list[str], *, is_in_jekyll: bool
+) -> str:
+    """Return the old URL by the pattern of the options, or "" without one, or if it needs a date that is missing.
 
     `date` is the date of publication as it is written in the source. Most systems use that day as written. Jekyll first
-    converts it to its time zone: pass that as `zone`.
+    converts it to its time zone.
     """
+    if not options.old_urls:
+        return ""
     path = "/".join(quote(slug_from_title(name)) for name in categories)
     values = {"slug": quote(article.fields.get("slug", "")), "categories": path}
     with suppress(ValueError, OverflowError):
         moment = parse_written_date(date).moment
-        day = moment.astimezone(zone) if zone and moment.tzinfo else moment
+        day = moment.astimezone(options.zone) if is_in_jekyll and moment.tzinfo else moment
         values |= {"year": f"{day:%Y}", "month": f"{day:%m}", "day": f"{day:%d}"}
     with suppress(KeyError):
-        return pattern.format_map(values).replace("//", "/")  # an article without categories
+        return options.old_urls.format_map(values).replace("//", "/")  # an article without categories
     return ""
 
 

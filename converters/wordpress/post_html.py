@@ -4,6 +4,7 @@ WordPress fills some blocks and shortcodes at request time. They stay as they ar
 """
 
 import re
+from contextlib import suppress
 from functools import partial
 from html import escape
 
@@ -54,19 +55,16 @@ def _replace_block_comment(article: SourceArticle, footnotes: str, comment: re.M
         article.note("Blocks that may have been hidden from some readers", name, subject=Subject.ACCESS)
     if not comment["is_dynamic"]:
         return ""
-    if name == "footnotes" and footnotes:
-        return _list_footnotes(article, footnotes)
+    if name == "footnotes":
+        with suppress(orjson.JSONDecodeError, TypeError, KeyError, AttributeError):  # otherwise, they are missing
+            return _list_footnotes(footnotes)
     article.note("Missing blocks, which WordPress fills at request time", name, FROM_SITE)
     return comment[0]
 
 
-def _list_footnotes(article: SourceArticle, text: str) -> str:
+def _list_footnotes(text: str) -> str:
     """Return footnotes, given as JSON, as WordPress renders them."""
-    try:
-        notes = [(escape(note["id"]), note["content"]) for note in orjson.loads(text)]
-    except (orjson.JSONDecodeError, TypeError, KeyError, AttributeError):
-        article.note("Footnotes that cannot be read", advice=FROM_SITE)
-        return ""
+    notes = [(escape(note["id"]), note["content"]) for note in orjson.loads(text)]
     items = (
         f'<li id="{id}">{content} <a href="#{id}-link" aria-label="Jump to footnote reference {number}">↩︎</a></li>'
         for number, (id, content) in enumerate(notes, start=1)
