@@ -115,13 +115,12 @@ class SourceArticle:
     origin: Origin | None = None  # None: a format of this service, whose fields include the status
     claim: Claim | None = None
     says_publish: bool = False  # it has a field such as `publish: true`
-    is_trashed: bool = False  # in the source's trash, so only its origin and its id matter
     old_urls: list[str] = field(default_factory=list)  # absolute, or paths below the old site
     pages: list[str] = field(default_factory=list)  # that links to the article lead to, such as //old.example/about
     article_url_pattern: str = ""  # of the source's articles, as in `Customer.site`, if --site names one
     kept_pictures: list[str] = field(default_factory=list)  # URLs of pictures that stay at their hosts
     links: dict[str, Link] = field(default_factory=dict)  # by URL as in the content
-    keeps_stored_text: bool = False  # withheld, and without its text: if it is stored, only its publication changes
+    is_without_text: bool = False  # and withheld: if it is stored, only its publication changes
     keeps_stored_authors: bool = False  # the source hides them
     is_own_format: bool = False  # JSON, JSON Lines, an article file, or an article of another instance
     row: dict[str, Any] = field(default_factory=dict)  # by column: what it gives, and what is derived from that
@@ -155,16 +154,14 @@ class SourceArticle:
             self.note(note_kinds.UNKNOWN_FIELDS, f"{name}: {value}", subject=Subject.ACCESS)
 
 
-class IgnoredItem(NamedTuple):
-    """A file, a page or another item of a source that is not imported."""
+class IgnoredFile(NamedTuple):
+    """A file or folder of a source that is not imported."""
 
-    kind: str
-    name: str  # may be empty
-    detail: str = ""
-    unit: str = "article"
+    path: str
+    reason: str
 
 
-ConvertedItems = Iterable[SourceArticle | IgnoredItem | ImportProblem]
+ConvertedItems = Iterable[SourceArticle | IgnoredFile | ImportProblem]
 
 
 def _is_in_the_future(value: Any) -> bool:

@@ -96,7 +96,7 @@ CLAIMS = {
 def test_public_posts_are_published_and_no_others(read, claim):
     for post in CLAIMS[claim]:
         (article,) = read({"content": "x"} | post)
-        assert (article.claim, article.is_trashed) == (claim, False), post
+        assert (article.claim, article.is_without_text) == (claim, False), post
 
 
 def test_unknown_status_is_reported(read):
@@ -108,7 +108,7 @@ def test_unknown_status_is_reported(read):
 @pytest.mark.parametrize("post", [{"status": "trash"}, {"status": "draft", "title": " ", "content": "\n"}])
 def test_trash_and_blank_drafts_are_never_new(read, post):
     article, _ = read(post, {})
-    assert (article.claim, article.is_trashed, article.origin.key) == ("withheld", True, "1")
+    assert (article.claim, article.is_without_text, article.origin.key) == ("withheld", True, "1")
 
 
 def test_custom_fields_that_may_hide_a_post_are_reported(read):
@@ -258,7 +258,7 @@ def test_footnotes_are_inserted_at_their_block(render):
     assert re.search(r"<li id=\"n-2\">Last .*</ol><p>End</p>", html)
     assert reported == set()
     for invalid in ("{", "7", "[7]", '[{"id":7}]'):
-        assert (Subject.APPEARANCE, "Footnotes") in render(content, meta={"footnotes": invalid})[1]
+        assert (Subject.APPEARANCE, "footnotes") in render(content, meta={"footnotes": invalid})[1]
 
 
 # XML

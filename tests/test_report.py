@@ -2,7 +2,7 @@
 
 import pytest
 
-from converters.source_articles import IgnoredItem, Note, Subject
+from converters.source_articles import IgnoredFile, Note, Subject
 from transfer.report import ImportReport, show_value
 
 
@@ -10,8 +10,8 @@ def test_report_is_in_the_order_of_subjects():
     report = ImportReport()
     report.add_notes("a", [Note("Appearance"), Note("Old site", subject=Subject.OLD_SITE)])
     report.add_notes("a", [Note("Access", subject=Subject.ACCESS)])
-    report.ignore(IgnoredItem("Ignored", "c"))
-    assert [line.split(" (")[0] for line in report.note_lines()] == ["Access", "Appearance", "Ignored", "Old site"]
+    report.ignore(IgnoredFile("c.md", "no front matter"))
+    assert [line.split()[0] for line in report.note_lines()] == ["Access", "Appearance", "Files", "Old"]
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ def test_list_of_many_posts_is_read_completely(fake):
 def test_protected_post_is_withheld_and_keeps_its_text(fake):
     fake.post(1, html="", protected=True)
     (article,) = fake.read()
-    assert (article.claim, article.keeps_stored_text, article.fields) == ("withheld", True, {})
+    assert (article.claim, article.is_without_text, article.fields) == ("withheld", True, {})
     assert notes(article) == {(Subject.ACCESS, "Withheld")}
 
 

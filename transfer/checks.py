@@ -11,7 +11,7 @@ from converters.source_articles import (
     DECISIVE_FIELDS,
     Claim,
     ConvertedItems,
-    IgnoredItem,
+    IgnoredFile,
     ImportProblem,
     Origin,
     SourceArticle,
@@ -54,12 +54,11 @@ class CheckedArticles:
         if article.origin:
             self.sources.add(article.origin.source)
             self.add_origin(article.origin)
-        is_withdrawn = article.is_trashed or article.keeps_stored_text
-        problems = article.problems if is_withdrawn else check_article(article)
+        problems = article.problems if article.is_without_text else check_article(article)
         repeated = self._find_repeated(article)
         if problems or repeated:
             report.invalid.append(tuple(problems or repeated))
-        elif is_withdrawn:
+        elif article.is_without_text:
             self.withdrawn.append(article)
         else:
             self.valid.append(article)
@@ -95,7 +94,7 @@ def check_articles(items: ConvertedItems, report: ImportReport) -> CheckedArticl
     for item in items:
         if isinstance(item, SourceArticle):
             checked.add(item, report)
-        elif isinstance(item, IgnoredItem):
+        elif isinstance(item, IgnoredFile):
             report.ignore(item)
         elif item.is_fatal:
             report.fatal.append(item)

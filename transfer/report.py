@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from content.text import printable
-from converters.source_articles import IgnoredItem, ImportProblem, Note, Subject
+from converters.source_articles import IgnoredFile, ImportProblem, Note, Subject
 from transfer import ImportFailedError
 
 MAX_REASONS = 20
@@ -44,9 +44,9 @@ class ImportReport:
         self.invalid: list[tuple[ImportProblem, ...]] = []  # the problems of each invalid article
         self._names_by_note: NamesByNote = defaultdict(Counter)
 
-    def ignore(self, item: IgnoredItem) -> None:
-        """Record an item of a source that is not imported."""
-        self._names_by_note[Note(item.kind, item.detail, item.unit)][item.name] += 1
+    def ignore(self, file: IgnoredFile) -> None:
+        """Record a file or folder that is not imported."""
+        self._names_by_note[Note("Files and folders that were skipped", file.reason, "file")][file.path] += 1
 
     def add_notes(self, slug: str, notes: Iterable[Note]) -> None:
         """Record what there is to note about an article."""

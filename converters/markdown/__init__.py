@@ -17,7 +17,7 @@ from converters.markdown.rendering import render_markdown
 from converters.markdown.templates import CODE, resolve_templates
 from converters.source_articles import (
     ConvertedItems,
-    IgnoredItem,
+    IgnoredFile,
     ImportProblem,
     SourceArticle,
     SourceError,
@@ -41,7 +41,7 @@ def read_folder(source: str, options: SourceOptions, read_own: ReadOwnFile) -> C
     Raises SourceError if there are none.
     """
     folder = Folder(source)
-    items: list[SourceArticle | IgnoredItem | ImportProblem] = []
+    items: list[SourceArticle | IgnoredFile | ImportProblem] = []
     articles: dict[Path, SourceArticle] = {}  # of other systems
     for path in [Path(source)] if folder.is_file else folder.paths:
         item = _read_file(path, folder, options, read_own)
@@ -50,8 +50,8 @@ def read_folder(source: str, options: SourceOptions, read_own: ReadOwnFile) -> C
             articles[path] = item
     mark_doubtful_files(articles, folder.root)
     items += [] if folder.is_file else folder.ignored
-    if all(isinstance(item, IgnoredItem) for item in items):
-        counts = Counter(item.detail for item in items if isinstance(item, IgnoredItem))
+    if all(isinstance(item, IgnoredFile) for item in items):
+        counts = Counter(item.reason for item in items if isinstance(item, IgnoredFile))
         found = ", ".join(f"{reason} ({count})" for reason, count in counts.items())
         raise SourceError(f"Contains no articles. {ARTICLE_FILE}{f' Skipped: {found}.' if found else ''}")
     yield from items
@@ -59,7 +59,7 @@ def read_folder(source: str, options: SourceOptions, read_own: ReadOwnFile) -> C
 
 def _read_file(
     path: Path, folder: Folder, options: SourceOptions, read_own: ReadOwnFile
-) -> SourceArticle | IgnoredItem | ImportProblem:
+) -> SourceArticle | IgnoredFile | ImportProblem:
     """Return the article of a file, or why it has none."""
     try:
         if not path.is_file():  # reading a named pipe would block forever

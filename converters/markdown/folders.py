@@ -6,9 +6,8 @@ from pathlib import Path
 from unicodedata import normalize
 
 from converters.markdown.file_names import ARTICLE_SUFFIXES, JEKYLL_FOLDERS
-from converters.source_articles import IgnoredItem, ImportProblem, unreadable_problem
+from converters.source_articles import IgnoredFile, ImportProblem, unreadable_problem
 
-SKIPPED = "Files and folders that were skipped"
 HIDDEN = "names that begin with _ or ."
 DATA = "section pages and directory data, whose settings were not applied"
 
@@ -19,7 +18,7 @@ class Folder:
     def __init__(self, source: str) -> None:
         self.is_file = not os.path.isdir(source)
         self.root = Path(source).parent if self.is_file else Path(source)
-        self.ignored: list[IgnoredItem | ImportProblem] = []  # complete once `paths` has been read
+        self.ignored: list[IgnoredFile | ImportProblem] = []  # complete once `paths` has been read
 
     @cached_property
     def paths(self) -> list[Path]:
@@ -43,9 +42,9 @@ class Folder:
         """Return the first of these files that may be an article, or None."""
         return next((self._by_name[name] for name in map(_nfc, paths) if name in self._by_name), None)
 
-    def ignore(self, path: Path, reason: str) -> IgnoredItem:
+    def ignore(self, path: Path, reason: str) -> IgnoredFile:
         """Return a file or folder as an item that is not imported."""
-        return IgnoredItem(SKIPPED, path.relative_to(self.root).as_posix(), reason, "file")
+        return IgnoredFile(path.relative_to(self.root).as_posix(), reason)
 
     def _prune_folders(self, folder: str, folders: list[str]) -> None:
         """Remove folders that cannot contain articles, in place, and record them as ignored."""

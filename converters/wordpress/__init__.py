@@ -27,12 +27,12 @@ def read_wordpress(sources: Iterable[str], options: SourceOptions) -> ConvertedI
 def _convert_posts(blog: Blog, options: SourceOptions) -> Iterator[SourceArticle]:
     """Yield the posts of a blog as articles.
 
-    Raises SourceError if there are none, or if all are in the trash and the blog has posts of other types.
+    Raises SourceError if there are none, or if all are in the trash or blank and the blog has posts of other types.
     """
     is_empty = True
     for source, item in blog.posts:
         article = convert_post(source, item, blog, options)
-        is_empty = is_empty and article.is_trashed
+        is_empty = is_empty and article.is_without_text
         yield article
     if is_empty and (blog.other_types or not blog.posts):
         raise SourceError(_describe_contents(blog, options.post_type))

@@ -37,7 +37,7 @@ USED_META = (
 
 
 def convert_post(source: str, item: Item, blog: Blog, options: SourceOptions) -> SourceArticle:
-    """Convert a post of an export. One in the trash or without a title and content is trashed, and has no fields."""
+    """Convert a post of an export. One in the trash or without a title and content has no fields."""
     number = item.texts.get("post_id", "")
     title = plain_title(item.texts.get("title", ""))
     status = item.texts.get("status", "")
@@ -48,7 +48,7 @@ def convert_post(source: str, item: Item, blog: Blog, options: SourceOptions) ->
         article.reject("id", NO_NUMBER, number)
     is_blank = not title and not item.texts.get("content")
     if status == "trash" or (is_blank and status not in PUBLIC_STATUSES):
-        article.is_trashed = True
+        article.is_without_text = True
         article.claim = "withheld"
         return article
     article.fields = _post_fields(item, blog, title, number)

@@ -86,7 +86,7 @@ def read_site(api: str, options: SourceOptions) -> Iterator[SourceArticle]:
         with _naming(f"Post {number}"):
             post, _ = _fetch(api, f"{path}/{number}", if_denied=POST_DENIED, _embed=EMBEDDED, _fields=FIELDS)
             article = _convert(post, number, blog, terms, options)
-        if not article.keeps_stored_text:
+        if not article.is_without_text:
             complete_article(article, blog, options, is_published=True)
         yield article
 
@@ -138,7 +138,7 @@ def _convert(post: Any, number: str, blog: Blog, terms: dict[int, str], options:
     article = SourceArticle(locate_post(blog.name, number, title), {}, dict(NAMES), origin=origin)
     if post["content"]["protected"]:
         article.note("Withheld because they are password-protected", subject=Subject.ACCESS)
-        article.keeps_stored_text = True
+        article.is_without_text = True
         article.claim = "withheld"
         return article
     article.fields = _take_fields(post, title, terms)
