@@ -10,9 +10,7 @@ from typing import NamedTuple
 from urllib.parse import urljoin
 
 from content.urls import NOT_RELATIVE, change_urls, page_key, split_page
-from converters import note_kinds
-from converters.media_suffixes import is_file_url
-from converters.source_articles import Link, Note, SourceArticle, SourceOptions, Subject
+from converters.source_articles import LEFT_OUT, Link, Note, SourceArticle, SourceOptions, Subject
 
 ADVICE = "Write absolute URLs, or name the source's site with --site or SITE_URL."
 RELATIVE_URLS = Note("Links and pictures with relative URLs", advice=ADVICE, subject=Subject.OLD_SITE)
@@ -20,6 +18,11 @@ NO_WEB_URL = re.compile(r"(?!https?:|//)(?:[a-z][a-z0-9+.-]*:|#|\Z)", re.IGNOREC
 # https://old.example and uploads/a.jpg, of https://old.example/uploads/a.jpg?w=300
 HOST_AND_PATH = re.compile("((?:https?:)?//[^/?#]*)?/?([^?#]*)", re.IGNORECASE)
 PROXY = re.compile(r"(?:https?:)?//i\d\.wp\.com/", re.IGNORECASE)  # Jetpack's, followed by the URL without its scheme
+FILE_SUFFIXES = (
+    *(".apng", ".avif", ".bmp", ".gif", ".heic", ".heif", ".ico", ".jfif", ".jpeg", ".jpg"),
+    *(".jxl", ".png", ".svg", ".tif", ".tiff", ".webp"),
+    *(".mp3", ".m4a", ".ogg", ".oga", ".wav", ".flac", ".mp4", ".m4v", ".webm", ".ogv", ".flv", ".pdf"),
+)
 SHOWN = ("srcset", "poster", "style")  # attributes that name pictures
 
 
@@ -77,7 +80,7 @@ class ArticleUrls:
         if url.startswith(("http://", "https://")):
             self.article.fields["bannerUrl"] = url
         elif url:
-            self.article.note(note_kinds.LEFT_OUT, f"banner {url}", ADVICE)
+            self.article.note(LEFT_OUT, f"banner {url}", ADVICE)
 
     def _change(self, element: str, attribute: str, given: str) -> str:
         """Return the new URL for one in an attribute."""
@@ -129,3 +132,8 @@ class ArticleUrls:
         if not NOT_RELATIVE.match(url):
             self.article.notes.append(RELATIVE_URLS)
         return url
+
+
+def is_file_url(url: str) -> bool:
+    """Return whether the path of a URL ends with the suffix of a picture, audio, video or PDF file."""
+    return url.partition("#")[0].partition("?")[0].lower().endswith(FILE_SUFFIXES)

@@ -9,7 +9,6 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from content.html import is_empty
-from converters import note_kinds
 from converters.dates import parse_date
 from converters.field_names import NamedFields, word_of
 from converters.source_articles import FALSE_WORDS, TRUE_WORDS, Claim, SourceArticle, Subject
@@ -27,6 +26,9 @@ HIDDEN_STATUSES = ("draft", "pending", "private", "archived", "hidden", "unliste
 SYSTEM_STATUSES = ("future", "auto-draft", "scheduled", "sent")  # of WordPress and of Ghost
 NUMBER = re.compile(r"-?\d+")
 EXPIRY_DATE = "expirydate"  # Hugo
+NO_CONTENT = "Articles without any content"
+NO_DATE = "No date, so the source does not say whether they are published"
+RESTRICTED = "Withheld because access to them is restricted"
 NOT_UNDERSTOOD = "Withheld because what they say about publication is not understood"
 
 
@@ -79,9 +81,9 @@ def note_unknown_status(article: SourceArticle, status: Any) -> None:
 def note_claim(article: SourceArticle) -> None:
     """Note an article whose source says nothing about its publication, or publishes it without content."""
     if not article.claim:
-        article.note(note_kinds.NO_DATE, subject=Subject.ACCESS)
+        article.note(NO_DATE, subject=Subject.ACCESS)
     elif article.claim == "published" and is_empty(article.fields.get("contentHtml", "")):
-        article.note(note_kinds.NO_CONTENT)
+        article.note(NO_CONTENT)
 
 
 def _switch_meanings(name: str) -> dict[str, Any]:

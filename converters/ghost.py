@@ -7,9 +7,8 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
-from converters import note_kinds
 from converters.article_urls import ArticleUrls, old_site
-from converters.claims import note_unknown_status, set_claim
+from converters.claims import RESTRICTED, note_unknown_status, set_claim
 from converters.decoding import parse_json
 from converters.leftover_markup import note_leftover_markup
 from converters.source_articles import (
@@ -176,7 +175,7 @@ def _set_claim(article: SourceArticle, post: TableRow) -> None:
     if is_email:
         article.note("Withheld because they were only sent by email", subject=Subject.ACCESS)
     if visibility != "public":
-        article.note(note_kinds.RESTRICTED, str(visibility), subject=Subject.ACCESS)
+        article.note(RESTRICTED, str(visibility), subject=Subject.ACCESS)
     is_public = visibility == "public" and not is_email
     is_due = status == "published" or (status == "scheduled" and "publishedAt" in article.fields)
     set_claim(article, is_published=is_public and is_due)

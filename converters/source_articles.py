@@ -7,7 +7,6 @@ from datetime import UTC, datetime, tzinfo
 from enum import IntEnum
 from typing import Any, Literal, NamedTuple
 
-from converters import note_kinds
 from converters.dates import parse_date
 
 DATE_FIELDS = {"publishedAt", "createdAt", "updatedAt"}
@@ -23,6 +22,8 @@ ACCESS_WORDS = (
     *("private", "hidden", "unlisted", "draft", "archived", "internal", "protected", "password", "restricted"),
     *("members", "members-only", "member", "subscribers", "paid", "premium", "unpublished", "expired", "secret"),
 )
+LEFT_OUT = "Values that were left out because they are not understood"
+UNKNOWN_FIELDS = "Unknown fields that may have hidden articles"
 
 # What a source says about the publication of an article; None if it says nothing
 Claim = Literal["published", "withheld"]
@@ -136,7 +137,7 @@ class SourceArticle:
         if field in DECISIVE_FIELDS:
             self.problems.append(ImportProblem(self.where, reason, name, value))
         else:
-            self.note(note_kinds.LEFT_OUT, name)
+            self.note(LEFT_OUT, name)
 
     def note_unknown(self, name: str, value: Any) -> None:
         """Record an unknown field if its value may have hidden the article: a truth value, a word or a future date.
@@ -151,7 +152,7 @@ class SourceArticle:
             for item in {str(item): item for item in value}.values():
                 self.note_unknown(name, item)
         elif word in (*TRUE_WORDS, *FALSE_WORDS, *ACCESS_WORDS) or _is_in_the_future(value):
-            self.note(note_kinds.UNKNOWN_FIELDS, f"{name}: {value}", subject=Subject.ACCESS)
+            self.note(UNKNOWN_FIELDS, f"{name}: {value}", subject=Subject.ACCESS)
 
 
 class IgnoredFile(NamedTuple):

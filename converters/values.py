@@ -5,11 +5,10 @@ from datetime import tzinfo
 from typing import Any
 from unicodedata import normalize
 
-from converters import note_kinds
 from converters.dates import parse_date
 from converters.scalars import NON_TEXT_FIELDS, parse_scalars
 from converters.slugs import normalize_slug, slug_from_title
-from converters.source_articles import DATE_FIELDS, EMPTY_VALUES, SourceArticle, SourceOptions
+from converters.source_articles import DATE_FIELDS, EMPTY_VALUES, LEFT_OUT, SourceArticle, SourceOptions
 
 NAME_FIELDS = ("category", "keywords", "authors")
 IMAGE_KEYS = ("src", "url", "feature", "image", "path")
@@ -62,7 +61,7 @@ def read_names(article: SourceArticle, name: str, value: Any, *, is_list: bool) 
     for item in value if isinstance(value, list) else [value]:
         text = item.get("name") if isinstance(item, dict) else item
         if text is None or isinstance(text, list | dict):
-            article.note(note_kinds.LEFT_OUT, name)
+            article.note(LEFT_OUT, name)
         else:
             names.append(str(text).strip())
     return list(filter(None, names))
@@ -105,5 +104,5 @@ def _read_image(article: SourceArticle, name: str, value: Any) -> str:
     url = value.strip() if isinstance(value, str) else ""
     if IMAGE_URL.fullmatch(url):
         return url
-    article.note(note_kinds.LEFT_OUT, name)
+    article.note(LEFT_OUT, name)
     return ""

@@ -8,10 +8,9 @@ from zoneinfo import ZoneInfo
 import pytest
 from importer import SITE, post
 
-from converters import note_kinds
-from converters.claims import NOT_UNDERSTOOD
+from converters.claims import NO_DATE, NOT_UNDERSTOOD
 from converters.markdown import read_folder
-from converters.source_articles import SourceOptions
+from converters.source_articles import UNKNOWN_FIELDS, SourceOptions
 
 BANNER = "https://a.example/a.jpg"
 
@@ -162,7 +161,7 @@ def test_article_with_a_date_or_a_statement_is_published(read, fields):
 @pytest.mark.parametrize("fields", NOTHING)
 def test_article_without_a_date_or_a_statement_says_nothing(read, fields):
     article = read(fields)
-    assert (article.claim, details(article, note_kinds.NO_DATE)) == (None, [""])
+    assert (article.claim, details(article, NO_DATE)) == (None, [""])
 
 
 SUSPICIOUS = [
@@ -180,7 +179,7 @@ def test_unknown_fields_that_may_have_hidden_it_are_reported(read):
     fields = (nested.get(field, field) for field in (*SUSPICIOUS, *HARMLESS))
     article = read("\n".join(["date: 2026-01-01", *fields]))
     assert article.claim == "published"
-    assert sorted(details(article, note_kinds.UNKNOWN_FIELDS)) == sorted(SUSPICIOUS)
+    assert sorted(details(article, UNKNOWN_FIELDS)) == sorted(SUSPICIOUS)
 
 
 # Invalid values

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from content.html import decode_references
 from content.urls import split_page
-from converters.media_suffixes import is_file_url
+from converters.article_urls import is_file_url
 from converters.slugs import slug_from_title
 from converters.source_articles import SourceError
 from converters.wordpress.wxr import NO_EXPORT, Item, child_texts, local_name, parse_item, read_elements

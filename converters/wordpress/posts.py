@@ -3,16 +3,22 @@
 import re
 from typing import Any
 
-from content.html import readable_text
-from converters import note_kinds
+from content.html import decode_references, readable_text
 from converters.article_urls import ArticleUrls, old_site
-from converters.claims import note_unknown_status, set_claim
+from converters.claims import RESTRICTED, note_unknown_status, set_claim
 from converters.leftover_markup import VISIBLE, note_leftover_markup
-from converters.source_articles import Origin, SourceArticle, SourceOptions, Subject, locate_post
+from converters.source_articles import (
+    LEFT_OUT,
+    UNKNOWN_FIELDS,
+    Origin,
+    SourceArticle,
+    SourceOptions,
+    Subject,
+    locate_post,
+)
 from converters.values import normalize_values, set_slug
 from converters.wordpress.blogs import Blog, plain_title, post_slug
 from converters.wordpress.post_html import FROM_SITE, post_html
-from converters.wordpress.seo import set_seo_fields
 from converters.wordpress.wxr import Item
 
 PUBLIC_STATUSES = ("publish", "future")
@@ -27,6 +33,12 @@ ELEMENT_BY_FIELD = {  # by field
     "bannerUrl": "_thumbnail_id",
     "contentHtml": "content",
 }
+SEO_KEYS = {  # by field, of Yoast and of Rank Math
+    "metaTitle": ("_yoast_wpseo_title", "rank_math_title"),
+    "metaDesc": ("_yoast_wpseo_metadesc", "rank_math_description"),
+}
+# %%title%% in Yoast, %title% and %date(Y)% in Rank Math
+PLACEHOLDER = re.compile(r"%%([\w-]+)%%|%([a-z_]+)(?:\([^)%]*\))?%")
 # Who may read a post, from Jetpack's newsletter and the plugin Members
 ACCESS_KEYS = ("_jetpack_newsletter_access", "_members_access_role")
 # Bookkeeping of WordPress and of plugins, and custom fields that have been used
@@ -52,7 +64,7 @@ def convert_post(source: str, item: Item, blog: Blog, options: SourceOptions) ->
         article.claim = "withheld"
         return article
     article.fields = _post_fields(item, blog, title, number)
-    set_seo_fields(article, item, title, blog.title)
+    _set_seo_fields(article, item, title, blog.title)
     article.fields["contentHtml"] = post_html(article, item.texts.pop("content", ""), item.meta.pop("footnotes", ""))
     article.old_urls = _old_urls(item)
     note_unknown_status(article, status)
@@ -103,6 +115,20 @@ def _date(item: Item, name: str, zone: str = "") -> str:
     return f"{date}{zone}" if date > "0001" else ""
 
 
+def _set_seo_fields(article: SourceArticle, item: Item, title: str, site_name: str) -> None:
+    """Set the meta title and description. Texts with placeholders that only the plugin can fill in are left out."""
+    words = {"title": title, "sitename": site_name, "sep": "-", "page": ""}
+    for field, keys in SEO_KEYS.items():
+        for text in filter(None, map(item.meta.get, keys)):
+            try:
+                filled = PLACEHOLDER.sub(lambda name: words[name[1] or name[2]], decode_references(text))
+            except KeyError:
+                article.note(LEFT_OUT, text)
+                continue
+            article.fields[field] = " ".join(filled.split())
+            break
+
+
 def _old_urls(item: Item) -> list[str]:
     """Return the link and, if it ends with the slug, the links that the post had before."""
     link = item.texts.get("link", "")
@@ -123,7 +149,7 @@ def _check_access(article: SourceArticle, item: Item) -> bool:
         article.note("Withheld because they are private or password-protected", subject=Subject.ACCESS)
         return False
     if readers:
-        article.note(note_kinds.RESTRICTED, readers[0], subject=Subject.ACCESS)
+        article.note(RESTRICTED, readers[0], subject=Subject.ACCESS)
     return not readers
 
 
@@ -135,6 +161,6 @@ def _note_rest(article: SourceArticle, item: Item, blog: Blog) -> None:
         if key.startswith(USED_META):
             continue
         if value and key in blog.switches:
-            article.note(note_kinds.UNKNOWN_FIELDS, f"{key}: {value}", subject=Subject.ACCESS)
+            article.note(UNKNOWN_FIELDS, f"{key}: {value}", subject=Subject.ACCESS)
         else:
             article.note_unknown(key, value)
