@@ -1,6 +1,5 @@
 """The report of an import: problems, and notes by subject."""
 
-import reprlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -20,19 +19,19 @@ MAX_VALUE_LENGTH = 80  # characters
 
 NamesByNote = dict[Note, Counter[str]]  # slugs, URLs or names of files, which may be empty
 
-_quoted = reprlib.Repr()
-_quoted.maxstring = _quoted.maxother = MAX_VALUE_LENGTH
-_quoted.fillvalue = "…"
-
 
 def show_value(value: Any) -> str:
     """Return a value for a message: text in quotation marks, anything else as JSON. Long values are abbreviated."""
     if isinstance(value, str):
-        return _quoted.repr(str(value))
+        return repr(_abbreviate(value))
     try:
         text = orjson.dumps(value, str, orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_NON_STR_KEYS).decode()
     except orjson.JSONEncodeError:  # nested too deeply, or with lone surrogates
         return "{…}" if isinstance(value, dict) else "[…]"
+    return _abbreviate(text)
+
+
+def _abbreviate(text: str) -> str:
     return text if len(text) <= MAX_VALUE_LENGTH else f"{text[: MAX_VALUE_LENGTH - 1]}…"
 
 
