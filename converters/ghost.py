@@ -26,8 +26,7 @@ from converters.values import normalize_values, set_slug
 OLD_VERSION = re.compile(r"[0-3]\.|0\d\d\Z")  # Ghost 0 numbered its exports 000, 001 and so on
 EXPORT_AGAIN = "Export all content again."
 NO_HTML = "The export has no HTML for this post. Export it in Ghost's settings, not via its API."
-REQUIRED_TABLES = ("posts", "tags", "posts_tags")
-OPTIONAL_TABLES = ("posts_meta", "users", "posts_authors")
+TABLES = ("posts", "tags", "posts_tags", "posts_meta", "users", "posts_authors")
 COLUMNS = {  # by field
     "title": "title",
     "slug": "slug",
@@ -38,6 +37,7 @@ COLUMNS = {  # by field
     "metaTitle": "meta_title",
     "metaDesc": "meta_description",
 }
+START_LENGTH = 4096  # bytes, by which an export is recognized
 # {"db": [… or {"meta": {"version": "5.0.0"}, "data": {…
 EXPORT_START = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:"meta"\s*:\s*\{[^{}]*\}\s*,\s*)?"(?:db"\s*:|data"\s*:\s*\{)')
 GHOST_ID = re.compile("[0-9a-f]{24}")  # migration tools write small numbers, which repeat in every file
@@ -49,15 +49,16 @@ MEMBERS_PART = re.compile(
 TableRow = dict[str, Any]
 
 
-def is_ghost_export(start: bytes) -> bool:
-    """Return whether a JSON file that begins with these bytes is a Ghost export."""
-    return EXPORT_START.match(start) is not None
+def is_ghost_export(path: str) -> bool:
+    """Return whether a JSON file is a Ghost export, by its beginning. Raises OSError if it cannot be read."""
+    with open(path, "rb") as file:
+        return EXPORT_START.match(file.read(START_LENGTH)) is not None
 
 
 def read_ghost(source: str, options: SourceOptions) -> ConvertedItems:
     """Yield the posts of an export, which is read into memory.
 
-    Raises SourceError if it has none or comes from an old version, or if its tables are missing or malformed, and
+    Raises SourceError if it has none or comes from an old version, or if its tables are malformed, and
     OSError if it cannot be read.
     """
     document = parse_json(Path(source).read_bytes(), EXPORT_AGAIN)
@@ -94,21 +95,21 @@ def _convert_posts(source: str, rows: dict[str, list[TableRow]], options: Source
 def _read_tables(export: Any) -> dict[str, list[TableRow]]:
     """Return the rows of the tables that an import needs, by table.
 
-    Raises SourceError if the version is too old, or a table is missing or malformed.
+    Raises SourceError if the version is too old, or a table is malformed.
     """
     tables = export.get("data") if isinstance(export, dict) else None
-    if not isinstance(tables, dict):
-        raise SourceError(f"Must be a Ghost export: each entry of db must have tables in its data. {EXPORT_AGAIN}")
+    if not isinstance(tables, dict) or "posts" not in tables:
+        raise SourceError(f"Must be a Ghost export: each entry of db must have posts in its data. {EXPORT_AGAIN}")
     meta = export.get("meta")
     version = str(meta.get("version")) if isinstance(meta, dict) else ""
     if OLD_VERSION.match(version):
         advice = f"This one has version {version}. Upgrade Ghost, then export again."
         raise SourceError(f"Must be an export from Ghost 4 or newer. {advice}")
     rows: dict[str, list[TableRow]] = {}
-    for name in (*REQUIRED_TABLES, *OPTIONAL_TABLES):
-        table = tables.get(name, None if name in REQUIRED_TABLES else [])
+    for name in TABLES:
+        table = tables.get(name, [])
         if not isinstance(table, list) or not all(isinstance(row, dict) for row in table):
-            raise SourceError(f"Must be a Ghost export: its table {name} is missing or malformed. {EXPORT_AGAIN}")
+            raise SourceError(f"Must be a Ghost export: its table {name} is malformed. {EXPORT_AGAIN}")
         rows[name] = table
     return rows
 

@@ -16,8 +16,6 @@ from transfer.article_files import parse_own_file
 from transfer.json_files import parse_json_lines, read_json, read_json_lines
 from transfer.remote import is_url, read_instance
 
-START_LENGTH = 4096  # bytes at the beginning of a JSON file, by which Ghost's are recognized
-
 KNOWN_SUFFIXES = (".xml", ".json", ".jsonl", ".csv", *ARTICLE_SUFFIXES)
 
 
@@ -29,7 +27,7 @@ def is_source(source: str) -> bool:
 def is_own_json(source: str) -> bool:
     """Return whether a source is a JSON or JSON Lines file of this service."""
     return os.path.isfile(source) and (
-        _suffix(source) == ".jsonl" or (_suffix(source) == ".json" and not _is_ghost(source))
+        _suffix(source) == ".jsonl" or (_suffix(source) == ".json" and not is_ghost_export(source))
     )
 
 
@@ -73,7 +71,7 @@ def _read(source: str, options: SourceOptions, key: str | None) -> ConvertedItem
     elif not os.path.isfile(source):  # a pipe would block
         raise SourceError("Not a file or a folder. To read JSON Lines from a pipe, use -.")
     elif _suffix(source) == ".json":
-        yield from read_ghost(source, options) if _is_ghost(source) else read_json(source, options)
+        yield from read_ghost(source, options) if is_ghost_export(source) else read_json(source, options)
     elif _suffix(source) == ".jsonl":
         yield from read_json_lines(source, options)
     elif _suffix(source) == ".csv":
@@ -84,8 +82,3 @@ def _read(source: str, options: SourceOptions, key: str | None) -> ConvertedItem
 
 def _suffix(source: str) -> str:
     return Path(source).suffix.lower()
-
-
-def _is_ghost(source: str) -> bool:
-    with open(source, "rb") as file:
-        return is_ghost_export(file.read(START_LENGTH))
