@@ -7,27 +7,18 @@ import orjson
 
 from converters.source_articles import SourceError
 
-UTF16 = "Is UTF-16, as PowerShell's > writes it. Save it as UTF-8, or export the articles again with --output FILE."
-
 
 def decode_utf8(data: bytes, first_line: int = 1) -> str:
     """Decode UTF-8, with or without a byte order mark. `first_line` is the number of the first line.
 
     Raises SourceError, naming the first invalid byte, if it is not UTF-8.
     """
-    reject_utf16(data)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         *before, line = data[: error.start].split(b"\n")
         byte = f"byte {len(line) + 1} of line {len(before) + first_line}"
         raise SourceError(f"Must be text in UTF-8, but {byte} is not. Save it as UTF-8.") from error
-
-
-def reject_utf16(data: bytes) -> None:
-    """Raise SourceError if the data begin with the byte order mark of UTF-16."""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise SourceError(UTF16)
 
 
 def parse_json(data: bytes, hint: str, first_line: int = 1) -> Any:

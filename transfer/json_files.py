@@ -7,7 +7,7 @@ from typing import IO, Any
 
 import orjson
 
-from converters.decoding import parse_json, reject_utf16
+from converters.decoding import parse_json
 from converters.field_names import ORIGIN_FIELDS
 from converters.source_articles import ConvertedItems, ImportProblem, Origin, SourceArticle, SourceError, SourceOptions
 from storage.new_files import create_new_file
@@ -68,12 +68,8 @@ def read_json_lines(path: str, options: SourceOptions) -> ConvertedItems:
 
 
 def parse_json_lines(name: str, file: IO[bytes], source: str) -> ConvertedItems:
-    """Yield the articles of JSON Lines, and a problem for each line that is not valid JSON.
-
-    Raises SourceError if they are in UTF-16.
-    """
+    """Yield the articles of JSON Lines, and a problem for each line that is not valid JSON."""
     for number, line in enumerate(file, start=1):
-        reject_utf16(line)  # instead of a problem for each line
         where = f"{name}, line {number}"
         if line.removeprefix(codecs.BOM_UTF8).strip():
             try:

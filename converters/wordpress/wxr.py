@@ -10,7 +10,6 @@ from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
 from content.html import decode_references
-from converters.decoding import reject_utf16
 from converters.source_articles import SourceError
 
 CHUNK = 1 << 16  # bytes
@@ -40,7 +39,6 @@ def read_elements(path: str) -> Iterator[Element]:
     parser = XMLParser(target=builder)  # noqa: S314 - no document type
     with open(path, "rb") as file:
         chunk = file.read(CHUNK)
-        reject_utf16(chunk)
         if chunk.lstrip().startswith(b"<?xml"):  # Plugins print empty lines before it.
             chunk = chunk.lstrip()
         while chunk:
