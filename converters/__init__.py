@@ -8,7 +8,7 @@
   fields, and `claims` decides what the fields say about publication.
 - `http_client` requests URLs. `decoding` turns bytes into text and JSON. `front_matter` parses and writes the fields at
   the top of a file.
-- `values`, `scalars`, `dates` and `slugs` convert values.
+- `values`, `dates` and `slugs` convert values.
 - `article_urls` resolves URLs, moves pictures and records links. `old_urls` finds the URLs that articles had.
 - `leftover_markup` notes or drops shortcodes and template tags that stay in the content.
 

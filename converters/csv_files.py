@@ -12,7 +12,6 @@ from converters.decoding import decode_utf8
 from converters.field_mapping import map_fields
 from converters.field_names import FIELD_BY_ALIAS, plain_name
 from converters.leftover_markup import note_leftover_markup
-from converters.scalars import NON_TEXT_FIELDS, Unquoted
 from converters.source_articles import (
     ConvertedItems,
     ImportProblem,
@@ -22,6 +21,7 @@ from converters.source_articles import (
     SourceOptions,
     Subject,
 )
+from converters.values import NON_TEXT_FIELDS, Unquoted
 
 MAX_CELL_LENGTH = 1 << 24  # characters
 DELIMITERS = ",;\t"

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import yaml
 
 from converters.decoding import decode_utf8
-from converters.scalars import Unquoted
 from converters.source_articles import SourceError
+from converters.values import Unquoted
 
 MAX_DEPTH = 252  # levels, enough for the deepest structured data
 MAX_LINE = 2**31 - 1  # characters; never fold a line

@@ -1,19 +1,31 @@
 """Convert other systems' values to those of the import schema, and reject values that are not understood."""
 
 import re
+from contextlib import suppress
 from datetime import tzinfo
 from typing import Any
 from unicodedata import normalize
 
+import orjson
+
 from converters.dates import parse_date
-from converters.scalars import NON_TEXT_FIELDS, parse_scalars
+from converters.field_names import IMPORT_FIELDS
 from converters.slugs import normalize_slug, slug_from_title
 from converters.source_articles import DATE_FIELDS, EMPTY_VALUES, LEFT_OUT, SourceArticle, SourceOptions
+from schema_fields import Flag, Minutes, SchemaMarkup, WholeNumber
 
+# The scalars of YAML, TOML and CSV stay text, unless their field takes a number, true or false.
+NON_TEXT_FIELDS = {
+    name for name, field in IMPORT_FIELDS.items() if isinstance(field, Flag | WholeNumber | Minutes | SchemaMarkup)
+}
 NAME_FIELDS = ("category", "keywords", "authors")
 IMAGE_KEYS = ("src", "url", "feature", "image", "path")
 # The path of an image contains a dot or a slash. Variables, build aliases, wiki links and formulas are not URLs.
 IMAGE_URL = re.compile(r"(?![@~=\[{]|[^/]*\()[^\s]*[./].*", re.DOTALL)
+
+
+class Unquoted(str):
+    """Text that was written without quotes, so a field may read it as a number, true or false."""
 
 
 def normalize_values(article: SourceArticle, options: SourceOptions) -> None:
@@ -48,6 +60,11 @@ def normalize_date(article: SourceArticle, field: str, value: Any, zone: tzinfo)
         article.fields[field] = parse_date(str(value), zone).isoformat()
     except ValueError as error:
         article.reject(field, str(error), value)
+
+
+def parse_scalars(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record with unquoted numbers and booleans parsed, in the fields that take them."""
+    return record | {name: _parse_unquoted(record[name]) for name in record.keys() & NON_TEXT_FIELDS}
 
 
 def read_names(article: SourceArticle, name: str, value: Any, *, is_list: bool) -> list[str]:
@@ -106,3 +123,16 @@ def _read_image(article: SourceArticle, name: str, value: Any) -> str:
         return url
     article.note(LEFT_OUT, name)
     return ""
+
+
+def _parse_unquoted(value: Any) -> Any:
+    """Return a value with each unquoted number, true and false in it parsed."""
+    if isinstance(value, dict):
+        return {str(name): _parse_unquoted(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_parse_unquoted(item) for item in value]
+    if isinstance(value, Unquoted):
+        with suppress(orjson.JSONDecodeError):  # A number such as 1e999 is too large.
+            scalar = orjson.loads(value.encode())
+            return scalar if isinstance(scalar, int | float) else str(value)
+    return value

@@ -7,9 +7,8 @@ import orjson
 
 from converters.front_matter import dump_front_matter
 from converters.markdown import render_markdown
-from converters.scalars import parse_scalars
 from converters.source_articles import DATE_FIELDS, SourceArticle, SourceOptions
-from converters.values import normalize_date
+from converters.values import normalize_date, parse_scalars
 from transfer.json_files import own_article
 
 # An export writes all of these, so a file without one of them is another system's.
