@@ -1,8 +1,8 @@
 """Convert other systems' files and sites to articles, without a database, Flask or click.
 
 - `wordpress`, `ghost`, `markdown` and `csv_files` are the systems. Each has a function `read_…`, which yields articles,
-  ignored items and problems. It raises SourceError or OSError if its source has no articles, or cannot be read past
-  some point. `wordpress.site` reads a WordPress site by its REST API, the others read files.
+  ignored files and problems. It raises SourceError or OSError if its source cannot be read past some point.
+  `wordpress.site` reads a WordPress site by its REST API, the others read files.
 - `source_articles` defines what they yield.
 - `field_mapping` makes an article from named fields, as Markdown and CSV have them. `field_names` has the names of the
   fields, and `claims` decides what the fields say about publication.

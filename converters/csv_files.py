@@ -39,11 +39,9 @@ Cells = dict[str, str]  # by column
 def read_csv(source: str, options: SourceOptions) -> ConvertedItems:
     """Yield the articles of a CSV file.
 
-    Raises SourceError or OSError if it has none, or cannot be read past some line.
+    Raises SourceError or OSError if it cannot be read past some line.
     """
     rows = list(_read_rows(source))
-    if not rows:
-        raise SourceError("Contains no rows below its header.")
     cells = (cell for row in rows if not isinstance(row, ImportProblem) for cell in row[1].items())
     state_is_status = any(plain_name(name) == "state" and is_status(text) for name, text in cells)
     for row in rows:

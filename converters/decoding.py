@@ -26,11 +26,8 @@ def parse_json(data: bytes, hint: str, first_line: int = 1) -> Any:
 
     Raises SourceError if it is invalid.
     """
-    data = data.removeprefix(codecs.BOM_UTF8)
-    if not data.strip():
-        raise SourceError("Must be JSON (the file is empty).")
     try:
-        return orjson.loads(data)
+        return orjson.loads(data.removeprefix(codecs.BOM_UTF8))
     except orjson.JSONDecodeError as error:
         decode_utf8(data, first_line)  # raises a clearer error if the bytes are not UTF-8
         where = f"line {error.lineno + first_line - 1} column {error.colno}"

@@ -102,7 +102,7 @@ def test_spreadsheet_errors_in_titles_and_slugs_are_errors(importer):
 
 
 def test_file_without_rows_is_an_error(importer):
-    assert "no rows" in importer.rejects({"a.csv": "title,body\n\n"})
+    assert "no articles" in importer.rejects({"a.csv": "title,body\n\n"})
 
 
 def test_cell_beyond_the_limit_of_pythons_csv_is_imported(importer):
