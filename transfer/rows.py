@@ -51,7 +51,7 @@ class RowBuilder:
         return row | self._origin_and_flags(article, row, stored) | {"customer_id": self.customer_id}
 
     def _origin_and_flags(self, article: SourceArticle, row: ArticleRow, stored: ArticleRow | None) -> ArticleRow:
-        """Return the columns that say where an article comes from, and what is yours.
+        """Return the columns of an article's origin, and the flags that say what is yours.
 
         What an article in a format of this service without a source changes in one that has an origin is yours.
         """

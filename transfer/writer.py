@@ -34,7 +34,7 @@ class ImportResult:
     changes: list[tuple[str, list[str]]] = field(default_factory=list)  # slugs of changed articles, and what changed
     new: list[str] = field(default_factory=list)  # slugs
     written: list[SourceArticle] = field(default_factory=list)  # new and changed
-    has_changes: bool = False  # any, also those that are not counted, such as to a key
+    has_changes: bool = False  # any, even if not counted, such as a new key
     stop_reasons: str = ""  # in a dry run, why the import would stop, one line per reason
 
 
