@@ -12,7 +12,7 @@ from pathlib import Path
 
 import helpers
 import pytest
-from helpers import LISTS, SITEMAP, article_json, get, open_files, run_sql, send, statuses, wait_for
+from helpers import LISTS, SITEMAP, article_json, run_sql, send, statuses, wait_for
 from sqlalchemy import make_url
 
 from auth import hash_key
@@ -38,41 +38,21 @@ def large_request(shared):
 
 
 @pytest.fixture
-def start(shared):
-    """Start services of the test's own on the shared database; kill them afterwards."""
-    with ExitStack() as stack:
-
-        def start(*prefix, **environment):
-            server = helpers.Server(shared[1].database, *prefix, **environment)
-            stack.callback(server.process.wait)
-            stack.callback(server.process.kill)
-            return server
-
-        yield start
+def server(shared):
+    """A service of the test's own on the shared database."""
+    server = helpers.Server(shared[1].database)
+    yield server
+    server.process.kill()
+    server.process.wait()
 
 
-@pytest.fixture
-def new_log(site):
-    """Return a function that returns what the shared service has logged since the test began."""
-    path = f"/begin/{site.customer.replace(' ', '-')}"
-    get(site.server, path)
-    site.server.wait_for_log(path)
-    return lambda: site.server.log().partition(path)[2].partition("\n")[2]
-
-
-def raw_request(path, method="GET", **headers):
+def raw_request(path, **headers):
     fields = [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
-    return "\r\n".join([f"{method} {path} HTTP/1.1", "Host: x", *fields, "", ""]).encode()
+    return "\r\n".join([f"GET {path} HTTP/1.1", "Host: x", *fields, "", ""]).encode()
 
 
-def connect(server, receive_buffer=0):
-    """Open a connection. With a small receive buffer, unread data stays in the service."""
-    connection = socket.socket()
-    connection.settimeout(20)
-    if receive_buffer:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-    connection.connect((server.host, server.port))
-    return connection
+def connect(server):
+    return socket.create_connection((server.host, server.port), timeout=20)
 
 
 @contextmanager
@@ -84,49 +64,30 @@ def stalled_reader(server, request):
         yield connection
 
 
-def read_response(file, *, has_body=True):
+def read_response(file):
     """Read one response from a connection: its status, headers and body."""
     status = int(file.readline().split()[1])
     headers = parse_headers(file)
-    return status, headers, file.read(int(headers["Content-Length"] or 0) if has_body else 0)
-
-
-def wait_until_closed(server):
-    """Wait until a stopping service accepts no new connections."""
-
-    def rejects_connections():
-        with socket.socket() as client:
-            return client.connect_ex((server.host, server.port)) == errno.ECONNREFUSED
-
-    wait_for(rejects_connections, lambda: "still accepts connections")
+    return status, headers, file.read(int(headers["Content-Length"] or 0))
 
 
 # Responses and connections
 
 
 def test_responses_keep_the_connection_open(site):
-    request = partial(raw_request, x_api_key=site.key)
-    requests = [
-        *((200, request(path)) for path in (*LISTS, "/healthz")),
-        *((200, request(LISTS[0], method)) for method in ("HEAD", "OPTIONS")),
-        (304, request(LISTS[0], If_None_Match="*")),
-        (401, request(LISTS[0], x_api_key="wrong")),
-        (404, request("/nowhere")),
-        (405, request(LISTS[0], "POST")),
-    ]
+    request = partial(raw_request, LISTS[0], x_api_key=site.key)
+    requests = [(200, request()), (304, request(If_None_Match="*")), (401, request(x_api_key="wrong"))]
     with connect(site.server) as connection, connection.makefile("rb") as file:
         for expected, data in requests * 2:
             connection.sendall(data)
-            status, headers, _ = read_response(file, has_body=not data.startswith(b"HEAD"))
-            assert (status, headers["Connection"]) == (expected, None), data
-        connection.sendall(request(LISTS[0], If_None_Match="*", Connection="close"))
+            status, headers, _ = read_response(file)
+            assert (status, headers["Connection"]) == (expected, None)
+        connection.sendall(request(If_None_Match="*", Connection="close"))
         status, headers, _ = read_response(file)
         assert (status, headers["Connection"], file.read()) == (304, "close", b"")
 
 
-@pytest.mark.parametrize(
-    ("headers", "body"), [({}, b""), ({"Content_Length": "0"}, b""), ({"Content_Length": "5"}, b"hello")]
-)
+@pytest.mark.parametrize(("headers", "body"), [({}, b""), ({"Content_Length": "5"}, b"hello")])
 def test_expect_continue_neither_gets_a_100_nor_leaks_the_key(site, headers, body):
     first = raw_request(LISTS[1], x_api_key=site.key, Expect="100-continue", **headers) + body
     with connect(site.server) as connection, connection.makefile("rb") as file:
@@ -139,11 +100,13 @@ def test_expect_continue_neither_gets_a_100_nor_leaks_the_key(site, headers, bod
 
 
 AMBIGUOUS_HEADERS = [
-    *(b"Host: x\r\nContent-Length: " + length for length in (b"-1", b"5\r\nTransfer-Encoding: chunked")),
-    *(b"Accept: */*", b"Host: a\r\nHost: b", b"Host:\r\nHost:"),
-    *(b"Host: " + host for host in (b"a b", b"a/b", b"a,b", b"a:8o", b"[::1", b"::1", b"x@y", b"\xe9")),
-    *(b"Host: x\r\nTransfer-Encoding: " + coding for coding in (b"chunked, chunked", b"")),
-    *(b"Host: x\r\ntransfer-encoding: chunked\r\n" + line for line in (b"Transfer-Encoding: chunked", b" , chunked")),
+    b"Host: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked",
+    b"Host: x\r\nTransfer-Encoding: chunked, chunked",
+    b"Host: x\r\ntransfer-encoding: chunked\r\nTransfer-Encoding: chunked",
+    b"Host: x\r\nTransfer-Encoding: chunked\r\n , chunked",
+    b"Accept: */*",
+    b"Host: a\r\nHost: b",
+    *(b"Host: " + host for host in (b"a b", b"a/b", b"a:8o", b"[::1", b"x@y", b"\xe9")),
 ]
 
 
@@ -160,15 +123,15 @@ def test_ambiguous_body_length_or_host_is_a_400(site, request_):
 
 
 def test_unusual_but_valid_request_is_accepted(site):
-    hosts = ("", "example.com:80", "example.com:", "[::1]:8000", "a_b", "127.0.0.1", "x%20y")
+    hosts = ("", "example.com:80", "[::1]:8000", "a_b")
     heads = [f"1.1\r\nHost:{host}\r\nConnection: close" for host in hosts]
-    heads += ["1.0", "1.0\r\nConnection: keep-alive"]  # HTTP/1.0 needs no Host
+    heads.append("1.0")  # needs no Host
     for head in heads:
         received = send(site.server, f"GET /healthz?q=Café HTTP/{head}\r\n\r\n".encode())  # UTF-8, as curl sends it
         assert received.startswith(b"HTTP/1.0 200 " if head.startswith("1.0") else b"HTTP/1.1 200 "), head
 
 
-# Slow, idle and disconnecting clients
+# Slow clients
 
 
 def test_event_loop_leaves_sending_to_the_worker_thread(app):
@@ -184,30 +147,12 @@ def test_event_loop_leaves_sending_to_the_worker_thread(app):
         assert not channel.writable()
         channel.total_outbufs_len = channel.adj.outbuf_high_watermark  # the worker thread waits for the event loop
         assert channel.writable()
-        channel.requests = []
-        channel.total_outbufs_len = 1
-        assert channel.writable()
         server.task_dispatcher.shutdown()
 
 
-def test_response_beyond_the_watermark_is_sent_completely(start, large_request):
-    """The worker thread and the event loop must not wait for each other."""
-    server = start(THREADS="1")
-    with connect(server, receive_buffer=4096) as connection:
-        connection.sendall(large_request * 2)
-        with connection.makefile("rb") as file:
-            responses = [read_response(file) for _ in range(2)]
-    assert [(status, len(body) > LARGE_BYTES) for status, _, body in responses] == [(200, True)] * 2
-
-
-needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
-
-
-@needs_proc
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 @pytest.mark.sqlite  # other tests' commits to the same PostgreSQL server make the cached response stale
-def test_slow_readers_share_the_memory_of_a_response(start, large_request):
-    """They need no temporary files either, which would count towards the limit of open files."""
-    server = start()  # the shared one may have unused memory left from other tests
+def test_slow_readers_share_the_memory_of_a_response(server, large_request):
     status = Path(f"/proc/{server.process.pid}/status")
 
     def memory():
@@ -219,42 +164,27 @@ def test_slow_readers_share_the_memory_of_a_response(start, large_request):
         for _ in range(10):
             stack.enter_context(stalled_reader(server, large_request))
         assert memory() - before < 3 * LARGE_BYTES
-        assert not [name for name in open_files(server.process.pid).values() if "(deleted)" in name]
-
-
-def test_disconnects_do_not_clutter_the_log(site, new_log, large_request):
-    for _ in range(5):
-        with connect(site.server) as connection:
-            connection.sendall(large_request * 3)
-            connection.recv(10)
-    assert site.get(f"/nowhere/{site.key}").status == 404
-    site.server.wait_for_log(f"GET /nowhere/{site.key} 404")
-    others = [line for line in new_log().splitlines() if not line.startswith("    ") and " INFO GET " not in line]
-    assert len(others) <= 1  # rarely, both threads of waitress close a connection at once
 
 
 # The log
 
 
-def test_log_has_one_line_per_request_and_no_keys(site, new_log):
+def test_log_has_one_line_per_request_and_no_keys(site):
+    begin = len(site.server.log())
     ((key_id,),) = run_sql(site.server.database, "SELECT id FROM api_key WHERE hash = ?", hash_key(site.key))
-    user, path = f"{site.customer}  /{key_id}", LISTS[0]
-    rename = "UPDATE customer SET name = ? WHERE name = ?"  # no command accepts this name
-    run_sql(site.server.database, rename, f"{site.customer}\n\x1b", site.customer)
+    user, path = f"{site.customer}/{key_id}", LISTS[0]
     responses = {
         f"GET {path} 200 %d bytes {user}": site.get(f"{path}?q=secret&x-api-key={site.key}"),
         f"GET {path} 304 %d bytes {user}": site.get(path, If_None_Match="*"),
-        f"GET {path} 400 %d bytes {user}": site.get(f"{path}?take=0"),
         f"GET {path} 401 %d bytes -": site.get(path, x_api_key=site.key + "wrong"),
         f"OPTIONS {SITEMAP} 200 %d bytes -": site.get(SITEMAP, "OPTIONS"),
         f"GET {'/no%0A%1B%5B31mwhere/':x<200} 404 %d bytes -": site.get("/no%0a%1b[31mwhere/" + "x" * 5000),
-        "GET /caf%C3%A9 404 %d bytes -": site.get("/caf%C3%A9"),
         f"{'X' * 20} /healthz 405 %d bytes -": site.get("/healthz", "X" * 500),
     }
     site.server.wait_for_log(r" X{20} /healthz 405 .*\n")
     found = [
         re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ INFO (.*) \d+\.\d ms(.*)", line)
-        for line in new_log().splitlines()
+        for line in site.server.log()[begin:].splitlines()
     ]
     assert [line[1] + line[2] for line in found] == [
         line.replace("%d", str(len(response.body))) for line, response in responses.items()
@@ -295,22 +225,24 @@ def test_start_prints_the_database_without_its_password(app, capsys, monkeypatch
     with app.app_context():
         url = make_url("postgresql+psycopg://ann:secret@db/articles?sslpassword=secret")
         monkeypatch.setattr(db.engine, "url", url)
-        print_start_message("0.0.0.0", 8000)  # noqa: S104
-    first, second, *_ = capsys.readouterr().out.splitlines()
-    assert "serving on http://127.0.0.1:8000 and on this machine's other addresses " in first
-    assert second == "Database: postgresql+psycopg://ann:***@db/articles"
+        print_start_message("127.0.0.1", 8000)
+    assert "Database: postgresql+psycopg://ann:***@db/articles\n" in capsys.readouterr().out
 
 
 # Stopping
 
 
+def refuses_connections(server):
+    with socket.socket() as client:
+        return client.connect_ex((server.host, server.port)) == errno.ECONNREFUSED
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
-def test_stop_completes_responses_in_flight(start, large_request, number):
+def test_stop_completes_responses_in_flight(server, large_request, number):
     """A slow reader receives its complete response."""
-    server = start()
     with connect(server), stalled_reader(server, large_request) as connection:
         server.process.send_signal(number)
-        wait_until_closed(server)
+        wait_for(lambda: refuses_connections(server), lambda: "still accepts connections")
         assert server.process.poll() is None
         with connection.makefile("rb") as file:
             status, headers, body = read_response(file)
@@ -320,9 +252,8 @@ def test_stop_completes_responses_in_flight(start, large_request, number):
 
 
 @pytest.mark.slow
-def test_stop_waits_a_limited_time_for_a_stalled_reader(start, large_request):
+def test_stop_waits_a_limited_time_for_a_stalled_reader(server, large_request):
     """Container runtimes kill it after ten seconds."""
-    server = start()
     with stalled_reader(server, large_request):
         server.process.terminate()
         assert server.process.wait(timeout=10) == 0

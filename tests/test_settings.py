@@ -5,13 +5,11 @@ import re
 import socket
 import subprocess
 import sys
-from unittest import mock
-from zoneinfo import ZoneInfoNotFoundError
 
 import pytest
 from click.testing import CliRunner
 from flask.cli import cli
-from helpers import PROJECT, assert_rejected, copy_project, database_url, run_command
+from helpers import PROJECT, assert_rejected, copy_project, database_url
 from sqlalchemy import make_url
 
 import seed
@@ -32,10 +30,6 @@ def env_file(tmp_path, monkeypatch):
     return path
 
 
-def test_empty_variables_have_their_defaults():
-    assert read_settings({"PORT": "", "HOST": "", "DATABASE_URL": "", "PATH": "/bin"}) == read_settings({})
-
-
 def test_env_file_supplies_unset_variables(env_file, monkeypatch):
     lines = "\ufeffHOST=::1", "# comment", "", "export PORT = 1 # one", "THREADS='2'", "CACHE_MB=", "TZ=x"
     env_file.write_bytes("\r\n".join(lines).encode())
@@ -46,22 +40,15 @@ def test_env_file_supplies_unset_variables(env_file, monkeypatch):
     assert os.environ == before
 
 
-def test_env_file_with_an_open_quotation_mark_is_an_error(env_file):
-    """Otherwise, the default could take the place of the setting, and name another database."""
-    env_file.write_text('# Settings\nDATABASE_URL="sqlite:////live.db\nPORT=9\n')
-    with pytest.raises(SettingsError, match="line 2"):
-        create_app()
-
-
-@pytest.mark.parametrize("content", ["PORT=1\n# Größe secret".encode("latin-1"), "PORT=1\n".encode("utf-16")])
-def test_env_file_in_another_encoding_is_an_error(env_file, content):
+@pytest.mark.parametrize("content", [b'# Settings\nDATABASE_URL="sqlite:////live.db\n', "PORT=1\n".encode("utf-16")])
+def test_unreadable_env_file_is_an_error(env_file, content):
+    """Otherwise, a default could take the place of a setting, and name another database."""
     env_file.write_bytes(content)
-    with pytest.raises(SettingsError, match=re.escape(str(env_file))) as raised:
+    with pytest.raises(SettingsError, match=re.escape(str(env_file))):
         create_app()
-    assert not re.search("secret|\n", raised.value.message)
 
 
-ORIGINS = ["https://a.example:80", "http://[::1]:443", "http://my_host", "capacitor://localhost", "tauri://localhost"]
+ORIGINS = ["https://a.example:80", "http://[::1]:443", "http://my_host", "capacitor://localhost"]
 ORIGINS += ["chrome-extension://abcdefghijklmnop", "safari-web-extension://0A1B2C3D-4E5F", "app://localhost:3000"]
 CONFIGURATIONS = {
     "DATABASE_URL": {"CACHE_MB": "7", "CORS_ORIGINS": ", ".join(ORIGINS), "THREADS": ""},
@@ -95,30 +82,23 @@ def test_env_example_lists_each_default(env_file):
 DATABASE = ["sqlite:////path/to/articles.db", "postgresql://"]  # what the error suggests
 DATABASE_URLS = [
     "articles.db",
-    "mysql://user:secret@db/x",
     "mysql://user:sec/ret:secret@@db/x",
     "postgresql+psycopg://user:secret@db:port/x",
     "sqlite:///:memory:",
-    "sqlite:////tmp/a%00.db",
-    "sqlite:///file:x?mode=memory&uri=true",
     "sqlite:///articles.db?mode=ro&password=secret",
 ]
-INVALID_ORIGINS = ["*", "www.example.com", "https://a.example/", "https://A.example", "https://a:080", ",", ["x"]]
-INVALID_ORIGINS += ["null", "file://", "file://localhost", "capacitor://", "capacitor://a/", "Tauri://localhost"]
-DEFAULT_PORTS = ["https://a.example:443", "http://a.example:80", "http://[::1]:80"]
+INVALID_ORIGINS = ["*", "www.example.com", "https://a.example/", "https://A.example", "https://a:080", ["x"]]
+INVALID_ORIGINS += ["null", "file://", "file://localhost", "capacitor://a/", "https://a.example:443", "http://[::1]:80"]
 INVALID_SETTINGS = [
     ({"PORT": "65536"}, ["PORT", "65536", "0 to 65535"]),
     ({"THREADS": "x", "PORT": "y"}, ["THREADS='x'", "PORT='y'"]),
-    *(({"CACHE_MB": value}, ["CACHE_MB", repr(value)]) for value in ("x", -1, 1.5, None)),
+    ({"CACHE_MB": 1.5}, ["CACHE_MB", "1.5"]),
     ({"LOG_LEVEL": "a\nb" + "c" * 10_000}, ["LOG_LEVEL", r"a\nb"]),
     ({"SITE_URL": "www.example.com"}, ["SITE_URL", "www.example.com", "http"]),
-    ({"SITE_URL": "https://x.example/{slug}"}, ["SITE_URL", "{slug}"]),
     ({"TIMEZONE": "Berlin"}, ["TIMEZONE", "'Berlin'", "Europe/Berlin"]),
     ({"HOST": 5}, ["HOST", "5"]),
-    ({"SQLALCHEMY_DATABASE_URI": "x"}, ["DATABASE_URL"]),
     *(({"DATABASE_URL": url}, [f"DATABASE_URL='{url.partition(':')[0]}", *DATABASE]) for url in DATABASE_URLS),
     *(({"CORS_ORIGINS": origins}, ["CORS_ORIGINS", repr(origins)]) for origins in INVALID_ORIGINS),
-    *(({"CORS_ORIGINS": f"https://b.example,{url}"}, ["CORS_ORIGINS", url, "default port"]) for url in DEFAULT_PORTS),
 ]
 
 
@@ -132,19 +112,6 @@ def test_invalid_settings_are_errors_of_one_line_each(config, words):
     assert len(raised.value.message) < 500
 
 
-def test_missing_time_zone_database_error_names_its_package(monkeypatch):
-    monkeypatch.setattr("schema_fields.ZoneInfo", mock.Mock(side_effect=ZoneInfoNotFoundError))
-    monkeypatch.setattr("schema_fields.available_timezones", set)
-    with pytest.raises(SettingsError, match=r"TIMEZONE[^\n]* pip install tzdata$"):
-        create_app({"TIMEZONE": "Europe/Berlin"})
-
-
-def test_missing_postgresql_driver_error_names_its_package(monkeypatch):
-    monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(SettingsError, match=r"DATABASE_URL: [^\n]* pip install -r requirements-postgresql.txt$"):
-        create_app({"DATABASE_URL": "postgresql://user:secret@db/x"})
-
-
 @pytest.mark.parametrize(
     ("program", "arguments"), [(main, []), (seed.main, []), (cli, ["--app", str(PROJECT / "app.py"), "keys", "list"])]
 )
@@ -153,17 +120,12 @@ def test_every_program_reports_all_invalid_settings(program, arguments):
     assert_rejected(result, "PORT='x'", "THREADS='y'")
 
 
-@pytest.mark.parametrize("host", ["no such host", "192.0.2.1", "é..x", "127.0.0.1"])
+@pytest.mark.parametrize("host", ["no such host", "127.0.0.1"])
 def test_unusable_address_is_a_one_line_error(database, monkeypatch, host):
     monkeypatch.setattr("app.log_to_stderr", lambda _level: None)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         variables = {"HOST": host, "PORT": str(listener.getsockname()[1]), "DATABASE_URL": database_url(database)}
         assert_rejected(CliRunner().invoke(main, env=variables), f"HOST {host}", f"PORT {variables['PORT']}")
-
-
-def test_missing_database_folder_is_a_one_line_error():
-    app = create_app({"DATABASE_URL": "sqlite:////no/such/folder/articles.db"})
-    assert_rejected(run_command(app, "keys", "create", "Acme"), "/no/such/folder/articles.db", "Check the path")
 
 
 def test_engine_options_of_flask_are_added_to_ours():
@@ -175,32 +137,21 @@ def test_engine_options_of_flask_are_added_to_ours():
     assert options["connect_args"]["client_encoding"] == "utf8"
 
 
-def test_postgresql_url_selects_psycopg_3():
-    pytest.importorskip("psycopg")
-    app = create_app({"DATABASE_URL": "postgresql://user@127.0.0.1:1/articles"})
-    with app.app_context():
-        assert (db.engine.url.get_backend_name(), db.engine.driver) == ("postgresql", "psycopg")
-
-
 @pytest.mark.sqlite
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["seed.py --articles 0", "-m flask keys create Acme"])
+@pytest.mark.parametrize("command", ["{}/seed.py --articles 0", "-m flask --app {}/app.py keys create Acme"])
 def test_every_program_reads_env_file_from_anywhere(tmp_path, command):
-    """Variables that are set take precedence, even if Flask set them from a `.env` in the working folder."""
+    """Variables that are set take precedence."""
     project = copy_project(tmp_path)
     (project / ".env").write_text(f"DATABASE_URL=sqlite:///{tmp_path}/project.db\nPORT=1")
-    unset = {"DATABASE_URL", "PORT", "FLASK_SKIP_DOTENV"}
-    inherited = {name: value for name, value in os.environ.items() if name not in unset}
+    inherited = os.environ.keys() - {"DATABASE_URL", "PORT", "FLASK_SKIP_DOTENV"}
 
     def created(**environment):
         """Return the database that the command says it has created."""
-        env = inherited | {"FLASK_APP": str(project / "app.py")} | environment
-        first, *others = command.split()
-        arguments = [first, *others] if first == "-m" else [str(project / first), *others]
-        result = subprocess.run([sys.executable, *arguments], cwd=tmp_path, env=env, capture_output=True, text=True)
+        env = {name: os.environ[name] for name in inherited} | environment
+        arguments = [sys.executable, *command.format(project).split()]
+        result = subprocess.run(arguments, cwd=tmp_path, env=env, capture_output=True, text=True)
         return re.findall(rf"^Created the tables in {tmp_path}/(\w+).db\.$", result.stderr, re.MULTILINE)
 
     assert created() == ["project"]
-    (tmp_path / ".env").write_text(f"DATABASE_URL=sqlite:///{tmp_path}/folder.db")
-    assert created() == (["folder"] if "flask" in command else [])
     assert created(DATABASE_URL=f"sqlite:///{tmp_path}/set.db") == ["set"]
