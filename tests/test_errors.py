@@ -4,11 +4,9 @@ import json
 import re
 
 import pytest
-from flask import Response
 from helpers import ENDPOINTS, LISTS, SITEMAP, article_json, assert_problem, blocks, read_page
 from sqlalchemy import make_url, text
-from sqlalchemy.exc import DatabaseError, OperationalError, ProgrammingError
-from werkzeug.exceptions import NotFound, TooManyRequests
+from werkzeug.exceptions import TooManyRequests
 
 from models import db
 from schemas import SORT_COLUMNS
@@ -46,22 +44,10 @@ def test_internal_error_is_logged_but_not_revealed(app, client, caplog):
     assert "ZeroDivisionError: secret" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("error", "code", "detail"),
-    [
-        (TooManyRequests("5 per minute", retry_after=30), "too_many_requests", "5 per minute"),
-        (NotFound("There is no author 7."), "not_found", "There is no author 7."),
-    ],
-)
-def test_extension_error_keeps_status_detail_and_headers(app, client, error, code, detail):
-    response = response_to(app, client, error)
-    assert assert_problem(response, error.code, code)["detail"] == detail
-    assert response.headers.get("Retry-After") == ("30" if error.code == 429 else None)
-
-
-def test_response_attached_to_an_error_is_sent_unchanged(app, client):
-    response = response_to(app, client, TooManyRequests(response=Response("slow", 429, mimetype="text/plain")))
-    assert (response.status_code, response.text, response.mimetype) == (429, "slow", "text/plain")
+def test_extension_error_keeps_status_detail_and_headers(app, client):
+    response = response_to(app, client, TooManyRequests("5 per minute", retry_after=30))
+    assert assert_problem(response, 429, "too_many_requests")["detail"] == "5 per minute"
+    assert response.headers["Retry-After"] == "30"
 
 
 def paths():
@@ -95,25 +81,11 @@ def test_health_is_a_503_exactly_if_an_endpoint_is(app, client, save, sql, caplo
     assert {client.get(path).status_code for path in (*paths(), "/healthz")} == {200}
 
 
-@pytest.mark.parametrize(
-    ("statement", "status"),
-    [
-        ("SELECT title FROM article WHERE titel = 'x'", 500),
-        ("SELECT title FORM article", 500),
-        ("SELECT title FROM missing", 503),
-        ("SELECT article.titel FROM article", 503),  # as in a query of a later version
-    ],
-)
-def test_mistake_in_a_statement_is_a_500(app, client, caplog, statement, status):
-    """Trying again would not help, unless the tables are missing or those of an earlier version."""
+@pytest.mark.parametrize("statement", ["SELECT title FORM article", "SELECT title FROM article WHERE titel = 'x'"])
+def test_mistake_in_a_statement_is_a_500(app, client, statement):
+    """Trying again would not help."""
     app.add_url_rule("/mistake", view_func=lambda: db.session.execute(text(statement)))
-    assert_problem(client.get("/mistake"), status)
-    assert ("Traceback" in caplog.text) == (status == 500)
-
-
-@pytest.mark.parametrize(("kind", "status"), [(DatabaseError, 503), (OperationalError, 503), (ProgrammingError, 500)])
-def test_only_errors_of_the_database_are_a_503(app, client, kind, status):
-    assert_problem(response_to(app, client, kind("SELECT 1", {}, Exception("reason"))), status)
+    assert_problem(client.get("/mistake"), 500)
 
 
 # The documents
