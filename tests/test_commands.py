@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import time
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -12,7 +11,7 @@ from threading import Timer
 
 import helpers
 import pytest
-from helpers import LISTS, SITEMAP, application, assert_rejected, minimal_json, run_command, subprocess_args
+from helpers import LISTS, SITEMAP, application, assert_rejected, minimal_json, run_command
 from time_machine import travel
 
 from app import create_app
@@ -82,34 +81,34 @@ def test_only_keys_create_creates_a_database_file(database):
         assert list(database.parent.iterdir()) == []
         assert f"Created the tables in {database}.\n" in run_command(app, "keys", "create", "Acme").stderr
         os.truncate(database, 0)  # by accident
-        assert_rejected(run_command(app, "keys", "list"), f"{database} is empty", "restore a backup")
+        for command in ("keys list", "articles import -", "customers delete Acme --yes"):
+            assert_rejected(run_command(app, *command.split()), f"{database} is empty", "restore a backup")
+        assert database.stat().st_size == 0
 
 
 # Rejected commands
 
 YESTERDAY = str(datetime.now(UTC).date() - timedelta(days=1))
-NAMES = ("   ", "two\nlines", "x" * 101, "\x1b[31m")
-SAME_NAMES = ("my café", "MyCafé", "MY  CAFÉ", "My Cafe\N{COMBINING ACUTE ACCENT}", "Ｍｙ Ｃａｆé")
-SLUGS = ("nope", "SLUG-1", "", "%")
-TIMES = ("tomorrow", "9999-12-31T23:59:59-01:00", "", "2026-02-30", "08:00", "3/1/2026")
+SAME_NAMES = ("my café", "MY  CAFÉ", "My Cafe\N{COMBINING ACUTE ACCENT}", "Ｍｙ Ｃａｆé")
 REJECTED = [  # exit status, words of the error, command, values in it
-    (2, "in the past", "keys create Acme --expires {}", ("2000-01-01", YESTERDAY)),
-    (2, "%Y-%m-%d", "keys create Acme --expires {}", ("31/12/2030", "2030-02-30", "2030-12-31T10:00")),
-    (2, "printable", "keys create {}", NAMES),
+    (2, "in the past", "keys create Acme --expires {}", [YESTERDAY]),
+    (2, "%Y-%m-%d", "keys create Acme --expires {}", ("31/12/2030", "2030-02-30")),
+    (2, "printable", "keys create {}", ("   ", "two\nlines", "x" * 101)),
     (1, "a customer 'My Café'", "keys create {}", SAME_NAMES),
     (1, "a customer 'My Café'", "customers rename Acme {}", ("My Café", *SAME_NAMES)),
-    (1, "Did you mean 'My Café'?", "customers rename {} New", ["My Cafe"]),
-    (1, "Did you mean 'My Café'?", "customers delete {} --yes", ["My Cafe"]),
-    (1, "flask keys list", "keys revoke -- {}", ("99", "0", "-1", "9" * 30)),
+    (1, "Did you mean 'My Café'?", "customers rename {} New", ["my cafés"]),
+    (1, "Did you mean 'My Café'?", "customers delete {}", ["my cafés"]),
+    (1, "flask keys list", "keys revoke -- {}", ("99", "9" * 30)),
     (1, "'Nobody'", "articles watch --customer {} -- true", ["Nobody"]),
-    (2, "Usage: ", "articles {}", ["watch"]),
     (127, "'no-such-program'", "articles watch -- {} --flag", ["no-such-program"]),
-    (1, "Acme has no article", "articles publish slug-1 {}", SLUGS),
-    (1, "Acme has no article", "articles unpublish slug-1 {}", SLUGS),
+    (1, "Acme has no article", "articles publish slug-1 {}", ("nope", "SLUG-1", "%")),
+    (1, "UTF-8", "articles publish {}", ["\udcff"]),
+    (1, "Acme has no article", "articles unpublish slug-1 {}", ["nope"]),
     (1, "'nowhere' or 'elsewhere'", "articles delete slug-1 {} elsewhere --yes", ["nowhere"]),
-    (1, "Acme has no article", "articles edit {}", ["slag-1", "SLUG-1"]),
-    (2, "--yes", "{} delete slug-1", ["articles"]),
-    (2, "2026-03-01 20:00", "articles publish slug-1 --at {}", TIMES),
+    (1, "Acme has no article", "articles edit {}", ["slag-1"]),
+    (2, "--yes", "articles delete {}", ["slug-1"]),
+    (2, "--yes", "customers delete {}", ["Acme"]),
+    (2, "2026-03-01 20:00", "articles publish slug-1 --at {}", ("tomorrow", "9999-12-31T23:59:59-01:00", "3/1/2026")),
 ]
 
 
@@ -134,10 +133,8 @@ PUBLISHED = [  # stored fields, TIMEZONE, --at, end of the printed line
     ({"publishedAt": None}, "UTC", None, f"published since {NOW}"),
     ({"status": "draft"}, "UTC", None, f"published since {DATE}"),
     ({"publishedAt": FUTURE}, "UTC", None, f"published since {NOW} (was {FUTURE})"),
-    ({"status": "pending"}, "UTC", None, f"published since {DATE}"),
     ({"status": "pending", "publishedAt": FUTURE}, "UTC", None, f"scheduled for {FUTURE}"),
     ({}, "UTC", "2999-01-01T02:00:00+02:00", f"scheduled for {FUTURE} (was {DATE})"),
-    (DRAFT, "UTC", "2998-07-01 08:00", "scheduled for 2998-07-01T08:00:00.000Z"),
     (DRAFT, "Europe/Berlin", "1.7.2998 8:00", "2998-07-01 08:00 Europe/Berlin, 2998-07-01T06:00:00.000Z"),
     # without a time: the same day in the zone and in UTC (Havana has no midnight that day)
     (DRAFT, "Europe/Berlin", "2998-07-01", "2998-07-01 02:00 Europe/Berlin, 2998-07-01T00:00:00.000Z"),
@@ -202,14 +199,12 @@ def test_articles_list_shows_drafts_first_then_the_latest(articles, save):
         ["published", DATE, "slug-1", "Title 1"],
     ]
     assert table(articles("list")) == rows
-    for state in ("published", "scheduled", "draft"):
-        assert table(articles("list", "--state", state)) == [row for row in rows if row[0] == state]
+    assert table(articles("list", "--state", "scheduled")) == [rows[2]]
     found = articles("list", "--search", ' (here,)  "cafe"', "--state", "published")
     assert (table(found), found.stderr) == ([rows[3]], "")
-    records = [json.loads(line) for line in articles("list", "--json").stdout.splitlines()]
+    record = json.loads(articles("list", "--json").stdout.splitlines()[1])
     origin = {"source": None, "sourceKey": None, "textEdited": False, "publicationEdited": False}
-    assert records[1] == {"state": "draft", "publishedAt": None, "slug": "slug-2", "title": "Title 2"} | origin
-    assert (records[0]["publishedAt"], records[3]["title"]) == (DATE, "Tab\there,\nCafé? \x9b31m")
+    assert record == {"state": "draft", "publishedAt": None, "slug": "slug-2", "title": "Title 2"} | origin
 
 
 def test_list_shows_sources_and_what_is_yours(articles, save):
@@ -222,13 +217,6 @@ def test_list_shows_sources_and_what_is_yours(articles, save):
     last, record, _ = map(json.loads, articles("list", "--json").stdout.splitlines())
     assert record.items() >= origin.items()
     assert last.items() >= yours.items()
-
-
-def test_list_prints_local_time_but_utc_in_json(app, articles, save, monkeypatch):
-    monkeypatch.setitem(app.config, "TIMEZONE", parse_time_zone("Europe/Berlin"))
-    save(minimal_json(1, publishedAt="2026-07-01T22:30:00Z"))
-    assert table(articles("list"))[0][1] == "2026-07-02 00:30"
-    assert json.loads(articles("list", "--json").stdout)["publishedAt"] == "2026-07-01T22:30:00.000Z"
 
 
 def test_writers_wait_for_each_other_but_readers_do_not(articles, client, save, sql, database):
@@ -264,34 +252,12 @@ def test_unexpected_error_is_one_line_and_hints_at_the_traceback(app, articles, 
     assert isinstance(articles("list").exception, KeyError)
 
 
-def test_names_and_slugs_cannot_forge_output_lines(app, articles, save, sql):
+def test_names_and_slugs_cannot_forge_output_lines(articles, save):
     slug = "a\x9b2J\u202eb"
     save(minimal_json(1, slug=slug))
     for command in (["list"], ["unpublish", slug], ["publish", slug]):
         shown = articles(*command, color=True).stdout
         assert ("a 2J b" in shown, {"\x9b", "\u202e"} & set(shown)) == (True, set())
-    sql("UPDATE customer SET name = ?", "Acme\nError: \x1b[31mforged")
-    for command in (["articles", "publish", "nope"], ["articles", "list", "--customer", "x"], ["customers", "list"]):
-        result = run_command(app, *command, color=True)
-        assert result.output.count("\n") == 1, result.output
-        assert "\x1b" not in result.output
-
-
-def test_unencodable_characters_are_replaced_in_output(app, save):
-    save(minimal_json(1, title="Größe 東京"))
-    result = app.test_cli_runner(charset="latin-1").invoke(args=["articles", "list"])
-    assert (result.exit_code, "\tGröße ??\n".encode("latin-1") in result.stdout_bytes) == (0, True)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ["seed.py", "-m flask articles list"])
-def test_unwritable_output_is_reported(save, sql, database, command):
-    save(minimal_json(1))
-    with open("/dev/full", "w") as full:
-        result = subprocess.run(**subprocess_args(database, *command.split()) | {"stdout": full})
-    assert result.returncode == 1
-    assert "No space left on device" in result.stderr.splitlines()[-1]
-    assert sql("SELECT customer.name FROM customer JOIN api_key ON customer.id = customer_id") == [("Acme",)]
 
 
 def test_backup_on_postgresql_suggests_pg_dump():

@@ -1,7 +1,7 @@
 """`flask customers`, and how commands choose a customer."""
 
 import pytest
-from helpers import LISTS, article_json, assert_rejected, create_key, json_lines, minimal_json, run_command
+from helpers import LISTS, article_json, assert_rejected, create_key, json_lines, minimal_json
 
 from models import Customer, db
 
@@ -18,12 +18,10 @@ def publishers(client):
 def test_customers_list_counts_articles_and_valid_keys(app, run, save, sql):
     save(minimal_json(1), minimal_json(2, publishedAt=None), customer="My Site")
     save(minimal_json(1), customer="Acme")
-    create_key(app, "My Site")
-    create_key(app, "Acme")
-    create_key(app, "Acme")
-    run_command(app, "keys", "revoke", "4")
+    for customer in ("My Site", "Acme", "Acme", "Empty"):
+        create_key(app, customer)
+    run("keys", "revoke", "4")
     sql("UPDATE api_key SET expires_on = '2020-01-01' WHERE id = 5")
-    create_key(app, "Empty")
     result = run("customers", "list")
     assert (result.exit_code, result.stdout) == (0, "Acme\t1\t1\t\nEmpty\t0\t1\t\nMy Site\t2\t2\t\n")
 
@@ -62,7 +60,7 @@ def test_site_shows_in_the_next_response_but_updates_no_article(run, client, sav
     assert client.get("/api/public/v1/sitemap").get_json() == sitemap
 
 
-NO_SITES = ["www.example.com", "ftp://x/", "https://me:secret@x/", "https://x/{id}/", "https://", 'https://x/"/']
+NO_SITES = ["www.example.com", "ftp://x/", "https://me:secret@x/", "https://x/{id}/"]
 
 
 @pytest.mark.parametrize("site", NO_SITES)
@@ -71,12 +69,6 @@ def test_url_that_cannot_be_a_site_is_rejected(run, key, sql, site):
     assert_rejected(result, "https://www.example.com/{slug}.html", status=2)
     assert "secret" not in result.stderr
     assert sql("SELECT site FROM customer") == [("",)]
-
-
-def test_customer_can_be_renamed_to_another_case(run, key, sql):
-    for old, new in (("Acme", "ACME"), ("ACME", "AC ME"), ("AC ME", "AC ME")):
-        assert run("customers", "rename", old, new).exit_code == 0
-    assert sql("SELECT name FROM customer") == [("AC ME",)]
 
 
 @pytest.mark.parametrize("name", ["Demo", "DEMO", " d e m o", "Ｄｅｍｏ"])
@@ -89,7 +81,6 @@ def test_name_of_the_demo_is_reserved(run, key, sql, name):
 def test_demo_can_be_renamed_and_get_another_key(app, run, sql):
     sql(ADD_DEMO)
     create_key(app, "Demo")
-    assert_rejected(run("customers", "rename", "Demo", "DEMO"), "reserved")
     assert run("customers", "rename", "Demo", "My Site").exit_code == 0
     assert run("customers", "list").stdout == "My Site\t0\t1\t\n"
 
@@ -104,32 +95,12 @@ def test_delete_removes_articles_and_keys_too(app, run, client, save):
     assert run("customers", "list").stdout == "Other\t1\t1\t\n"
 
 
-def test_unknown_names_are_errors_before_the_question(run, key):
-    for command in (
-        ["customers", "delete", "Nobody"],
-        ["customers", "rename", "Nobody", "New"],
-        ["articles", "delete", "none"],
-    ):
-        result = run(*command)
-        assert_rejected(result, command[2], "Acme")
-        assert "permanently" not in result.stderr
-
-
 def test_delete_leaves_a_customer_that_took_the_name(run, key, sql, monkeypatch):
     """As a restore while the command asks may do."""
     sql("DELETE FROM api_key")
     monkeypatch.setattr("commands.customers.confirm", lambda *_: sql("UPDATE customer SET id = 99"))
     assert_rejected(run("customers", "delete", "Acme"), "Acme")
     assert sql("SELECT name FROM customer") == [("Acme",)]
-
-
-@pytest.mark.parametrize(("answer", "status", "left"), [("n\n", 1, 1), ("y\n", 0, 0)])
-def test_delete_asks_on_a_terminal(run, key, sql, monkeypatch, answer, status, left):
-    monkeypatch.setattr("commands.support.terminal.can_ask", lambda: True)
-    result = run("customers", "delete", "Acme", input=answer)
-    assert (result.exit_code, "Acme" in result.stderr) == (status, True)
-    assert ("nothing was written" in result.stderr) == bool(left)
-    assert sql("SELECT count(*) FROM customer") == [(left,)]
 
 
 @pytest.mark.parametrize("command", [["import", "-"], ["publish", "slug-1"], ["edit", "slug-1"], ["new"]])
@@ -171,7 +142,6 @@ def test_error_without_a_customer_suggests_one(app, run, monkeypatch):
     for name in ("Acme", "Ö & Co"):
         create_key(app, name)
     assert_rejected(run("articles", "list"), "Acme, Ö & Co")
-    assert_rejected(run("articles", "list", "--customer", "It's"), "Acme, Ö & Co", "flask keys create 'It'\"'\"'s'")
     with app.app_context():
         db.session.add_all(Customer(name=f"Bistro {number:02}") for number in range(25))
         db.session.commit()

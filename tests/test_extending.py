@@ -2,9 +2,7 @@
 
 import subprocess
 import sys
-from importlib import import_module
 
-import click
 import pytest
 from flask import g, request
 from helpers import (
@@ -18,9 +16,6 @@ from helpers import (
     save_articles,
     titles,
 )
-
-from commands.support.groups import GROUPS
-from models import db
 
 PREVIEW = LISTS[1]
 
@@ -49,32 +44,6 @@ def test_hooks_run_for_hits_misses_and_304s(app, client, save, path):
     assert (hit.data, unchanged.status_code) == (first.data, 304)
 
 
-@pytest.mark.parametrize("megabytes", [0, 1])
-def test_requests_in_an_outer_app_context_see_commits(save, sql, key, database, megabytes):
-    """Flask pushes no context for such a request, so the session would outlive it."""
-    save(article_json(1))
-    with application(database, CACHE_MB=megabytes) as app, app.app_context():
-        client = client_with_key(app, key)
-        assert titles(client) == ["Title 1"]
-        sql("UPDATE article SET title = 'New'")
-        assert titles(client) == ["New"]
-        sql("UPDATE api_key SET revoked_at = '2025-01-01 00:00:00'")
-        assert client.get(PREVIEW).status_code == 401
-
-
-def test_connection_lost_after_the_last_query_breaks_nothing(app, client):
-    """Neither this response nor the next one, even if both share a session."""
-
-    @app.after_request
-    def lose_connection(response):
-        db.session.connection().connection.dbapi_connection.close()
-        return response
-
-    assert client.get(PREVIEW).status_code == 200
-    with app.app_context():
-        assert [client.get(PREVIEW).status_code for _ in range(2)] == [200, 200]
-
-
 @pytest.mark.sqlite
 def test_two_applications_share_no_keys_and_no_cache(tmp_path):
     """Their databases are alike and therefore at the same version."""
@@ -94,13 +63,3 @@ def test_serving_loads_no_converter_and_no_command():
     assert "endpoints.articles" in loaded
     assert not commands.intersection(loaded)
     assert not [name for name in loaded if name.startswith(("converters", "transfer."))]
-
-
-def test_help_lists_every_command(app):
-    for path in PROJECT.glob("commands/*.py"):
-        import_module(f"commands.{path.stem}")
-    for group in GROUPS:
-        context = click.Context(group)
-        listed = group.list_commands(context)
-        assert listed == sorted(group.commands)
-        assert all(group.get_command(context, name) for name in listed)

@@ -6,15 +6,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from threading import Barrier
-from typing import Any
 
 import helpers
 import pytest
 from flask import Flask
 from helpers import LISTS, POSTGRESQL, client_with_key, close, run_command, run_sql, wait_for
 
-from storage import database_setup as storage_database
 from storage.database_setup import prepare_database
 from storage.tables import SCHEMA_VERSION
 
@@ -160,20 +157,3 @@ def test_upgrade_waits_for_earlier_transactions(older, database, began_with):
         other.rollback()
         assert "Upgraded" in upgrade.result()[0]
     assert run_sql(database, file) == before
-
-
-def test_only_one_of_two_processes_upgrades(older, database, sql, monkeypatch):
-    """Both have found the tables outdated before either begins to upgrade them."""
-    apps, barrier = [older(), helpers.create_application(database)], Barrier(2)
-    begin = storage_database.write_options
-
-    def begin_together(writes: str) -> dict[str, Any]:
-        barrier.wait(20)
-        return begin(writes)
-
-    monkeypatch.setattr(storage_database, "write_options", begin_together)
-    first, second = sorted(helpers.call_concurrently(open_tables, apps))
-    assert first == []
-    assert f"from version 6 to {SCHEMA_VERSION}" in second[0]
-    assert sql("SELECT number FROM tables_version") == [(SCHEMA_VERSION,)]
-    close(apps[1])

@@ -9,7 +9,6 @@ from marshmallow import fields, missing, validate
 from errors import PROBLEMS
 from schema_fields import Day, Minutes, SchemaMarkup, StringList, Timestamp
 from schemas import ArticleImportSchema, ArticlePreviewSchema, ArticleSchema, ListQuerySchema, SitemapEntrySchema
-from settings import __version__
 
 # their names become type names in generated clients, so they are part of the contract
 SCHEMAS = {"Article": ArticleSchema(), "ArticlePreview": ArticlePreviewSchema(), "SitemapEntry": SitemapEntrySchema()}
@@ -40,7 +39,6 @@ def fields_by_json_name(schema):
 
 def test_file_is_served_without_a_key(client):
     assert client.get("/openapi.json", headers={"x-api-key": ""}).get_json() == OPENAPI
-    assert OPENAPI["info"]["version"] == __version__
 
 
 def test_every_endpoint_is_described():

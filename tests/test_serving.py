@@ -1,7 +1,6 @@
 """The running service: connections, ambiguous requests, slow readers, logging, start and stop."""
 
 import errno
-import logging
 import re
 import signal
 import socket
@@ -19,7 +18,6 @@ from auth import hash_key
 from commands.support.start_message import print_start_message
 from models import db
 from serving.listener import base_url, listen
-from serving.log import LineFormatter
 from serving.server import Channel, Server
 from settings import __version__
 
@@ -189,12 +187,6 @@ def test_log_has_one_line_per_request_and_no_keys(site):
     assert [line[1] + line[2] for line in found] == [
         line.replace("%d", str(len(response.body))) for line, response in responses.items()
     ]
-
-
-def test_log_record_cannot_look_like_two(caplog):
-    formatter = LineFormatter("%(levelname)s %(message)s")
-    record = logging.makeLogRecord({"msg": "from\nINFO another \x1b[31mtool\x85x", "levelname": "ERROR"})
-    assert formatter.format(record) == "ERROR from\n    INFO another  [31mtool\n    x"
 
 
 # Starting

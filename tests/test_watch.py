@@ -135,7 +135,7 @@ def test_everything_that_the_api_shows_runs_the_command(watch, app, save):
     events = {
         2: lambda: run_command(app, "customers", "site", "Acme", "https://x.example/"),
         7: lambda: save(article_json(1, authors=["Ann"])),
-        12: lambda: save(article_json(1, createdAt="2020-01-01T00:00:00Z")),
+        12: lambda: save(article_json(1, authors=["Ann"], createdAt="2020-01-01T00:00:00Z")),
     }
     watch.run(events)
     assert watch.starts == [4, 9, 14]

@@ -141,16 +141,6 @@ def proxy(server, tmp_path):
         yield SimpleNamespace(host="127.0.0.1", port=port)
 
 
-def test_nginx_passes_the_longest_link(save, server, proxy, key):
-    emoji = "\N{PUBLIC ADDRESS LOUDSPEAKER}" * 200
-    save(*(article_json(number, title=emoji, category=emoji, keywords=[emoji]) for number in range(3)))
-    query = "&".join(f"{name}={quote(emoji)}" for name in ("q", "category", "keyword"))
-    path = f"{LISTS[1]}?take=1&skip=1&{query}"
-    response, direct = (get(at, path, x_api_key=key) for at in (proxy, server))
-    assert (response.status, response.body, response.getheader("Link")) == (200, direct.body, direct.getheader("Link"))
-    assert len(response.getheader("Link")) > 14_000
-
-
 def test_nginx_is_as_fresh_as_the_service(save, sql, server, proxy, key):
     save(article_json(1, contentHtml="x" * 100_000))
     over_ipv6 = SimpleNamespace(host="::1", port=proxy.port)
@@ -171,7 +161,7 @@ def test_nginx_is_as_fresh_as_the_service(save, sql, server, proxy, key):
     assert get(proxy, LISTS[1], x_api_key=key).status == 401
 
 
-ODD_PATHS = ['/a"b/', "/a\\", '/\\"', "/a'b", "/$uri", "/a;b{c}", "/#!", "/~x", "/50%", "/café", "/a\tb\nc", "/a b"]
+ODD_PATHS = ['/a"b/', "/a\\", "/a'b", "/$uri", "/a;b{c}", "/#!", "/~x", "/50%", "/café", "/a\tb\nc"]
 
 
 def test_nginx_redirects_old_urls_with_any_character(tmp_path, monkeypatch):
