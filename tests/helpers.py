@@ -7,13 +7,11 @@ import re
 import shlex
 import shutil
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -301,12 +299,8 @@ def open_files(process: int | str = "self") -> dict[Path, str]:
     return names
 
 
-def remove(database: Path) -> None:
-    """Remove the database; like the functions below, one way to damage it."""
-    database.unlink()
-
-
 def truncate(database: Path) -> None:
+    """Empty the database; like the functions below, one way to damage it."""
     os.truncate(database, 0)
 
 
@@ -380,27 +374,6 @@ class Site:
     def get(self, path: str, method: str = "GET", **headers: str) -> Any:
         """Send a request with this customer's key, unless another one is given."""
         return get(self.server, path, method, **{"x_api_key": self.key} | headers)
-
-
-def send(server: Any, data: bytes, timeout: float = 0.5) -> bytes:
-    """Send raw bytes; return what arrives until the server closes or is silent for `timeout` seconds."""
-    received = b""
-    with socket.create_connection((server.host, server.port), timeout=timeout) as connection, suppress(OSError):
-        connection.sendall(data)
-        while chunk := connection.recv(65536):
-            received += chunk
-    return received
-
-
-def statuses(received: bytes) -> list[int]:
-    """Return the status of each response in the received bytes."""
-    return [int(status) for status in re.findall(rb"HTTP/1\.[01] (\d{3}) [A-Z]", received)]
-
-
-def call_concurrently(function: Callable[[Any], Any], values: Iterable[Any], threads: int = 16) -> Iterator[Any]:
-    """Call `function` concurrently for each value; yield the results in order."""
-    with ThreadPoolExecutor(threads) as pool:
-        yield from pool.map(function, values)
 
 
 def wait_for(find: Callable[[], Any], explain: Callable[[], str], seconds: float = 10) -> Any:

@@ -78,13 +78,6 @@ def test_name_of_the_demo_is_reserved(run, key, sql, name):
     assert sql("SELECT name FROM customer") == [("Acme",)]
 
 
-def test_demo_can_be_renamed_and_get_another_key(app, run, sql):
-    sql(ADD_DEMO)
-    create_key(app, "Demo")
-    assert run("customers", "rename", "Demo", "My Site").exit_code == 0
-    assert run("customers", "list").stdout == "My Site\t0\t1\t\n"
-
-
 def test_delete_removes_articles_and_keys_too(app, run, client, save):
     save(article_json(1), article_json(2, status="draft"))
     save(article_json(1), customer="Other")

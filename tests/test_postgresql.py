@@ -119,16 +119,6 @@ def test_commit_shows_in_the_next_response_everywhere(shared, writers):
             assert (response.status, b"Rolled back" in response.body) == (status, False)
 
 
-def test_commits_show_after_connections_were_terminated(shared):
-    """Including the connections of the change detectors."""
-    terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()"
-    for round_ in range(4):
-        shared.postgresql.execute(terminate, DATABASE)
-        shared.write("UPDATE article SET title = %s WHERE id = 'id-0001'", f"Terminated {round_}")
-        for service in shared.services:
-            assert shared.titles(service)[0] == f"Terminated {round_}"
-
-
 def test_server_that_stalls_blocks_no_other_requests(cluster):
     """One request waits for the server; others do not wait for that request."""
     service = cluster.serve()

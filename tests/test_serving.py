@@ -4,14 +4,14 @@ import errno
 import re
 import signal
 import socket
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from http.client import parse_headers
 from pathlib import Path
 
 import helpers
 import pytest
-from helpers import LISTS, SITEMAP, article_json, run_sql, send, statuses, wait_for
+from helpers import LISTS, SITEMAP, article_json, run_sql, wait_for
 from sqlalchemy import make_url
 
 from auth import hash_key
@@ -60,6 +60,17 @@ def stalled_reader(server, request):
         connection.sendall(request)
         assert connection.recv(10, socket.MSG_PEEK)
         yield connection
+
+
+def send(server, data):
+    """Send raw bytes; return what arrives until the server closes or is silent for a moment."""
+    received = b""
+    with connect(server) as connection, suppress(OSError):
+        connection.settimeout(0.5)
+        connection.sendall(data)
+        while chunk := connection.recv(65536):
+            received += chunk
+    return received
 
 
 def read_response(file):
@@ -117,7 +128,7 @@ AMBIGUOUS_HEADERS = [
 )
 def test_ambiguous_body_length_or_host_is_a_400(site, request_):
     """Otherwise, a proxy could take another request for the next one on the connection (request smuggling)."""
-    assert statuses(send(site.server, request_)) == [400]
+    assert re.findall(rb"^HTTP/1\.[01] (\d+)", send(site.server, request_), re.MULTILINE) == [b"400"]
 
 
 def test_unusual_but_valid_request_is_accepted(site):

@@ -142,37 +142,27 @@ def test_overwritten_database_is_served_at_once(service, replace):
             assert set(service.titles()) == {title}
 
 
-def start_command(service: Service, group: str, round_: int) -> int:
-    """Start an import or a restore that changes every title; return its process id."""
-    if group == "database":
-        path = copy_of(service.database)
-        run_sql(path, "UPDATE article SET title = ?", f"Round {round_}")
-        command = ["restore", path, "--yes"]
-    else:
-        path = service.database.with_name("new.jsonl")
-        path.write_text(helpers.json_lines(minimal_json(number, title=f"Round {round_}") for number in range(100)))
-        command = ["import", path]
+def start_restore(service: Service, title: str) -> int:
+    """Start to restore a backup with another title; return the process id."""
+    backup = copy_of(service.database)
+    run_sql(backup, "UPDATE article SET title = ?", title)
     child = os.fork()  # much faster than a new process
     if child:
         return child
     with suppress(BaseException):
-        os._exit(helpers.run_command(helpers.create_application(service.database), group, *command).exit_code)
+        app = helpers.create_application(service.database)
+        os._exit(helpers.run_command(app, "database", "restore", backup, "--yes").exit_code)
     os._exit(70)
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-@pytest.mark.parametrize(
-    ("group", "kills"), [("articles", 6), ("database", 6), pytest.param("database", 100, marks=pytest.mark.slow)]
-)
-def test_killed_command_leaves_the_old_or_the_new_state(service, group, kills):
+@pytest.mark.parametrize("kills", [6, pytest.param(100, marks=pytest.mark.slow)])
+def test_killed_restore_leaves_the_old_or_the_new_state(service, kills):
     """SIGKILL at random moments, sometimes only after the command has ended."""
-    started = time.monotonic()
-    first = start_command(service, "articles", 0)
-    assert os.waitstatus_to_exitcode(os.waitpid(first, 0)[1]) == 0
-    latest = time.monotonic() - started
-    title, killed, chance = "Round 0", 0, random.Random(7)
-    for round_ in range(1, kills + 1):
-        child = start_command(service, group, round_)
+    service.save(*(minimal_json(number, title="Title") for number in range(100)))
+    title, latest, killed, chance = "Title", 0.1, 0, random.Random(7)
+    for number in range(kills):
+        child = start_restore(service, f"Title {number}")
         time.sleep(chance.uniform(0.2, 1) * latest)
         os.kill(child, signal.SIGKILL)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -181,7 +171,7 @@ def test_killed_command_leaves_the_old_or_the_new_state(service, group, kills):
         killed += status != 0
         # opening the database recovers a commit whose writer was killed just before finishing
         titles = service.titles()
-        assert titles == [f"Round {round_}"] * 100 or (status and titles == [title] * 100)
+        assert titles == [f"Title {number}"] * 100 or (status and titles == [title] * 100)
         title = titles[0]
         assert service.sql("PRAGMA integrity_check") == [("ok",)]
     assert killed > 1

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import lxml.html
 import pytest
-from helpers import LISTS, PROJECT, article_json, blocks, database_url, get, read_page, run_in_shell
+from helpers import LISTS, PROJECT, article_json, blocks, get, read_page, run_in_shell
 from site_checks import SITE, SITE_NAME, assert_site, fetch_data
 
 from benchmarks.servers import free_port, listening
@@ -175,14 +175,6 @@ def test_program_removes_only_pages_of_articles(save, run, project):
     assert (site / "robots.txt").exists()
 
 
-def test_preview_builds_a_site_with_a_draft(save, database, run, project):
-    save(article_json(1, slug="spring-menu", status="draft"), article_json(2, slug="other", status="draft"))
-    copy_example("python", project)
-    line = re.search(r"^flask articles preview --only .*", read_page("docs/publish"), re.MULTILINE)[0]
-    assert run(line, DATABASE_URL=database_url(database)).returncode == 0
-    assert [path.name for path in project.glob("site/articles/*")] == ["spring-menu"]
-
-
 def document(response):
     assert response.status == 200
     return lxml.html.document_fromstring(response.body.decode())
@@ -218,17 +210,6 @@ def test_server_renders_the_list_and_each_article_on_request(save, server, key, 
     assert json.loads(markup) == fetch_data(server, key, LISTS[0])[0]["schemaMarkup"]
     save(article_json(2, title="Another title"))
     assert document(get(example, "/blog/articles/slug-2/")).findtext(".//h1") == "Another title"
-
-
-@pytest.mark.parametrize("name", SERVERS)
-def test_server_responds_with_404_or_503(save, serve, name):
-    save(article_json(1), article_json(2, status="draft"))
-    example = serve(name)
-    assert get(example, "/").status == 404
-    for slug in ("slug-2", "%", "%00", "%ff", "x" * 201):
-        assert get(example, f"/blog/articles/{slug}/").status == 404, slug
-    response = get(serve(name, ARTICLES_KEY="wrong"), "/blog/")
-    assert (response.status, response.headers["Retry-After"]) == (503, "30")
 
 
 def test_rebuild_script_builds_only_after_a_change(save, run, project):

@@ -6,10 +6,10 @@ import re
 import shutil
 import signal
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
-import helpers
 import pytest
 import yaml
 from helpers import LISTS, PROJECT, article_json, blocks, copy_project, get, read_page, section, wait_for
@@ -260,15 +260,13 @@ def test_gunicorn_processes_are_fresh_and_check_keys(machine, gunicorn):
     server, key = gunicorn
 
     def responses(key):
-        return list(helpers.call_concurrently(lambda _: get(server, LISTS[0], x_api_key=key), range(40), threads=8))
+        with ThreadPoolExecutor(8) as pool:
+            return list(pool.map(lambda _: get(server, LISTS[0], x_api_key=key), range(40)))
 
     for title in ("First", "Second", "Third"):
         machine.import_articles(article_json(1, title=title))
         assert {json.loads(response.body)["data"][0]["title"] for response in responses(key)} == {title}
     assert {response.status for response in responses("wrong")} == {401}
-    log = (machine.root / "var/log/articles").read_text()
-    logged = re.findall(rf"{LISTS[0]}.* HTTP/1.1 (\d+) \d+ bytes \d+ ms (.*?)(?:/\d+)?$", log, re.MULTILINE)
-    assert set(logged) == {("200", "My Site"), ("401", "-")}
 
 
 class Container:
