@@ -90,21 +90,6 @@ def test_page_lists_searches_and_sorts_articles(page):
     assert titles(page)[0].startswith("A ")
 
 
-def test_article_is_shown_with_its_fields_and_markup(page):
-    enter(page)
-    link = page.locator("#cards h2 a").nth(7)
-    title = link.inner_text()
-    link.click()
-    expect(page.locator("#article-title")).to_be_focused()
-    page.reload()
-    expect(page.locator("#article-title")).to_have_text(title)
-    assert page.frame_locator("#content").locator("p").first.inner_text()
-    assert title in page.locator("#fields").inner_text()
-    assert '"@type": "BlogPosting"' in page.locator("#markup").inner_text()
-    page.get_by_role("link", name="All articles").click()
-    expect(page.locator("#articles-title")).to_be_focused()
-
-
 @pytest.mark.parametrize("key", ["wrong", KEY])
 def test_invalid_key_is_requested_again(page, sql, key):
     """Including one that was revoked during use."""
