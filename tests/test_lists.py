@@ -87,6 +87,8 @@ def test_search_needs_every_word_and_ignores_case_and_accents(client, teas):
     [
         ("Don’t “panic”", 'don\'t "panic"'),
         ("2024–2026 — a well‑known story", "2024-2026 - well-known"),
+        ("−5 degrees", "-5"),
+        ("Kinder\u00adgarten\u200b", "kindergarten"),
         ("Asparagus", "spar"),
         ("Our spring menu", "(menu), «spring»?!"),
     ],

@@ -79,11 +79,11 @@ SYNTAX += [[(name, "x" * 200)] for name in TEXTS] + [[("take", "3"), ("take", "x
 # words in any order, wildcards, all kinds of whitespace, lone combining marks, a hundred words
 HUNDRED_WORDS = [chr(0x4E00 + number) for number in range(100)]
 SEARCHED = [
-    EXAMPLE | article_json(1, title="Café Latte: 100% a\\b Straße", slug="café-latte-100", readTime=2.5),
+    EXAMPLE | article_json(1, title="Café Latte: 100% a\\b Straße 한국", slug="café-latte-100", readTime=2.5),
     EXAMPLE | article_json(2, title="".join(HUNDRED_WORDS) + "x" * 155, readTime=2.5),
 ]
 SEARCHES = ["CAFÉ", "cafe\u0301", "lat é", "latte cafe", "STRAẞE", "  cafe\u3000latte ", "latte\ncafe", "\u0301\u0301"]
-SEARCHES += ['"latte" cafe?', "(café), «latte»", "!", '"\u00b4"', "“”", "c++"]
+SEARCHES += ["STRASSE", "한", '"latte" cafe?', "(café), «latte»", "!", '"\u00b4"', "“”", "c++"]
 SEARCHES += ["100％", "a\\b", "a＼b", "caf%", "caf_", "strassecafe", "xslug", "\u4e00 ´", " ".join(HUNDRED_WORDS)]
 requests = st.tuples(st.sampled_from(ENDPOINTS), st.lists(parameters, max_size=5))
 

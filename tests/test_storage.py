@@ -207,6 +207,8 @@ import os
 from wsgiref.simple_server import make_server
 from app import create_app
 server = make_server("127.0.0.1", 0, create_app())
+opened = [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")[:-1]]
+assert not any(".db" in path for path in opened), opened  # a connection must not be shared after the fork
 print(server.server_port, flush=True)
 os.fork()
 server.serve_forever()
