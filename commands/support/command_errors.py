@@ -51,6 +51,8 @@ def report_errors() -> Iterator[None]:
         raise click.ClickException(printable(str(error))) from error
     except (DBAPIError, sqlite3.Error) as error:
         raise click.ClickException(_explain_database_error(error)) from error
+    except UnicodeEncodeError as error:  # the terminal or a script passed other bytes
+        raise click.ClickException("An argument is not UTF-8. Write it as the lists show it.") from error
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that flushing stdout at exit does not fail again
         name = printable(str(error.filename)) if error.filename else "the output"
