@@ -7,7 +7,6 @@ import pytest
 from helpers import json_lines, minimal_json
 from importer import counts, ghost, post, wordpress
 
-A, B = "https://a.example", "https://www.b.example/blog/"
 TABLE = "slug,title,date,body\n"
 
 
@@ -27,7 +26,8 @@ def origin_of(article):
 @pytest.mark.parametrize(
     ("files", "origin"),
     [
-        ({"a.xml": wordpress({"post_id": 17}, site=A)}, ("wordpress:a.example", "17")),
+        ({"a.xml": wordpress({"post_id": 17}, site="https://www.A.example/")}, ("wordpress:a.example", "17")),
+        ({"a.xml": wordpress({}, site="http://ü.example:8080/a/b")}, ("wordpress:ü.example:8080/a/b", "1")),
         (ghost({"id": f"{7:024}"}), ("ghost", f"{7:024}")),
         ({"posts/2026-01-01-menu.md": post()}, ("markdown", "2026-01-01-menu")),
         ({"posts/food/_posts/menu.html": post("slug: soup")}, ("markdown", "food/menu")),
@@ -42,41 +42,12 @@ def test_origin_is_the_source_and_its_number_path_or_slug(importer, files, origi
     assert origin_of(importer.only()) == origin
 
 
-RECORD = {"a.json": json.dumps(minimal_json(1))}
-
-
-@pytest.mark.parametrize("files", [{"a.xml": wordpress({}, site=A)}, ghost({}), {"a.md": post()}, RECORD])
+@pytest.mark.parametrize(
+    "files", [{"a.xml": wordpress({})}, ghost({}), {"a.md": post()}, {"a.json": json.dumps(minimal_json(1))}]
+)
 def test_source_can_have_any_name_without_spaces(importer, files):
     importer.run("import", files, "--source", "food:a/b?")
     assert importer.only()["source"] == "food:a/b?"
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ({"a.xml": wordpress({"post_name": "old"})}, {"a.xml": wordpress({"post_name": "new", "title": "B"})}),
-        (ghost({"slug": "old"}), ghost({"slug": "new", "title": "B"})),
-        ({"a.md": post("slug: old")}, {"a.md": post("slug: new", title="B")}),
-    ],
-)
-def test_article_is_found_after_its_slug_and_title_change(importer, before, after):
-    publish(importer, before)
-    id = importer.only()["id"]
-    assert publish(importer, after) == {"changed": 1}
-    assert (importer.only()["id"], importer.only()["slug"], importer.only()["title"]) == (id, "new", "B")
-    assert publish(importer, after) == {"unchanged": 1}
-
-
-def test_two_new_files_never_share_what_one_has_left(importer):
-    """Which of them has moved is unknown, so both are new, and nobody's text replaces the published one."""
-    publish(importer, {"posts/a.md": post("slug: old", "Old", title="News")})
-    files = {
-        "posts/b.md": post("slug: first", "First", title="News"),
-        "posts/c.md": post("slug: second", "Second", title="News"),
-    }
-    (importer.folder / "posts/a.md").unlink()
-    importer.run("import", files)
-    assert importer.states() == {"old": "published", "first": "pending", "second": "pending"}
 
 
 def test_record_and_its_source_exclude_each_other(importer):
@@ -94,31 +65,19 @@ def test_new_article_whose_id_another_source_has_is_left_alone(importer, save):
     assert importer.states() == {"slug-1": "published"}
 
 
-def test_two_folders_are_two_sources_if_one_is_named(importer):
-    """Otherwise, their files with the same names would be the same articles, or missing."""
-    assert publish(importer, {"food/menu.md": post("slug: food", title="Food")}) == {"new": 1}
-    travel = {"travel/menu.md": post("slug: travel", title="Travel")}
-    assert publish(importer, travel, "--source", "travel", "--unpublish-missing") == {"new": 1}
-    assert publish(importer, "food", "--unpublish-missing") == {"unchanged": 1}
-
-
 # Moved articles
-
-DATE = "2026-01-01"
 
 
 @pytest.mark.parametrize(
     ("before", "after"),
     [
         ({"a.xml": wordpress({"post_id": 1})}, {"a.xml": wordpress({"post_id": 2, "content": "New"})}),
-        (ghost({"id": f"{1:024}"}), ghost({"id": f"{2:024}", "html": "New", "published_at": "2026-02-01T00:00:00Z"})),
         ({"posts/a.md": post(date="2025-01-01")}, {"posts/archive/a.md": post(text="New")}),
         ({"posts/a.md": post()}, {"posts/b.md": post(text="New")}),
         ({"posts/_drafts/a.md": "---\ntitle: A\n---\n"}, {"posts/_posts/2026-01-01-a.md": "---\ntitle: A\n---\nNew"}),
         ({"posts/a.md": post("draft: true")}, {"posts/b.md": post("slug: a", title="B", date="2026-02-02")}),
-        ({"a.csv": f"{TABLE}a,A,{DATE},Text\n"}, {"a.csv": f"{TABLE}b,A,{DATE},New\n"}),
     ],
-    ids=["WordPress", "Ghost", "folder and date", "name", "dated", "finished draft", "row"],
+    ids=["WordPress", "folder and date", "name", "dated", "finished draft"],
 )
 def test_moved_article_is_found(importer, tmp_path, before, after):
     publish(importer, before)
@@ -132,19 +91,20 @@ def test_moved_article_is_found(importer, tmp_path, before, after):
 
 
 @pytest.mark.parametrize(
-    "after",
+    ("after", "new"),
     [
-        {"posts/new.md": post(title="Other")},  # with the same date
-        {"posts/new.md": post(date="2026-02-02")},
-        {"posts/new.md": post(title="Twins")},  # two stored ones have this title and date
-        {"posts/new.md": post(), "posts/a.md": post()},  # nothing is missing
+        ({"posts/new.md": post(title="Other")}, 1),  # with the same date
+        ({"posts/new.md": post(date="2026-02-02")}, 1),
+        ({"posts/new.md": post(title="Twins")}, 1),  # two stored ones have this title and date
+        ({"posts/new.md": post(), "posts/other.md": post()}, 2),  # either may have moved
+        ({"posts/new.md": post(), "posts/a.md": post()}, 1),  # nothing is missing
     ],
 )
-def test_article_is_new_if_it_may_be_another_one(importer, tmp_path, after):
+def test_article_is_new_if_it_may_be_another_one(importer, tmp_path, after, new):
     publish(importer, {"posts/a.md": post(), "posts/b.md": post(title="Twins"), "posts/c.md": post(title="Twins")})
     for name in "abc":
         (tmp_path / f"posts/{name}.md").unlink()
-    assert publish(importer, after)["new"] == 1
+    assert publish(importer, after)["new"] == new
 
 
 def test_draft_that_is_yours_is_not_matched_by_its_slug(importer):
@@ -153,14 +113,6 @@ def test_draft_that_is_yours_is_not_matched_by_its_slug(importer):
     (importer.folder / "posts/a.md").unlink()
     new = {"posts/b.md": post("slug: a", title="B", date="2026-02-02")}
     assert publish(importer, new) == {"left alone": 1}
-
-
-def test_origin_of_an_invalid_article_is_not_missing(importer):
-    """So another article with the same title and date does not take it over."""
-    publish(importer, {"posts/a.md": post()})
-    files = {"posts/a.md": post("updated: never"), "posts/b.md": post()}
-    importer.run("import", files, "--publish", "--skip-invalid")
-    assert importer.values("sourceKey") == {"a": "a", "b": "b"}
 
 
 def test_article_of_an_unknown_origin_may_be_any_stored_one(importer):
@@ -198,11 +150,9 @@ def test_many_articles_left_alone_need_yes(importer, save, number):
 
 # slugs of stored posts 1, 2, 3 and so on, those that they are to get, and those that they have then
 SLUGS = [
-    (["a", "b"], ["b", "a"], ["b", "a"]),  # a cycle
-    (["a", "b", "c"], ["b", "c", "a"], ["b", "c", "a"]),
+    (["a", "b", "c"], ["b", "c", "a"], ["b", "c", "a"]),  # a cycle
     (["a", "b", "c"], ["b", "c", "d"], ["b", "c", "d"]),  # a chain
     (["a", "b", "c"], ["b", "c", "mine"], ["a", "b", "c"]),  # a chain that ends at a slug which another article keeps
-    (["a", "b"], ["mine", "a"], ["a", "b"]),
 ]
 
 
@@ -245,12 +195,11 @@ def test_dates_tell_posts_of_one_name_apart(importer, tmp_path):
 
 def reviews(years, order=1):
     """Return a folder for each number, with a file of this year, or without a date. They all have the same slug."""
-    return {
-        f"{number}/{number}.md": post(
-            "slug: review", f"Text {number}", title=f"Post {number}", date=f"{year}-12-31" if year else ""
-        )
-        for number, year in [*years.items()][::order]
-    }
+    files = {}
+    for number, year in [*years.items()][::order]:
+        date = f"{year}-12-31" if year else ""
+        files[f"{number}/{number}.md"] = post("slug: review", title=f"Post {number}", date=date)
+    return files
 
 
 REPEATED_SLUGS = {
@@ -260,7 +209,6 @@ REPEATED_SLUGS = {
         {1: 2021, 2: 2022, 3: 2023},
         {1: "review", 2: "review-2022-12-31", 3: "review-2023-12-31"},
     ),
-    "another date": ({1: 2021, 2: 2022}, {1: 2021, 2: 2023}, {1: "review", 2: "review-2022-12-31"}),
     "the same date later": ({1: 2021, 2: 2022}, {1: 2022, 2: 2022}, {1: "review", 2: "review-2022-12-31"}),
 }
 
@@ -294,23 +242,11 @@ def test_published_article_gets_the_slug_before_a_draft(importer):
     assert importer.values("title") == {"menu": "New", "menu-2020-01-01": "Old"}
 
 
-@pytest.mark.parametrize("date", ["2024-01-01", "2025-05-05"])
-def test_date_that_the_source_removes_from_a_slug_goes(importer, date):
-    publish(importer, {"a.md": post("slug: launch-2024-01-01", date=date)})
-    result = importer.run("import", {"a.md": post("slug: launch", date=date)})
-    assert importer.only()["slug"] == "launch"
-    assert "launch: slug (was launch-2024-01-01)" in result.stdout
-
-
-def test_date_is_not_appended_if_another_article_has_that_slug(importer, save):
-    save(minimal_json(1, slug="review-2022-12-31"))
-    result = importer.run("import", reviews({1: 2021, 2: 2022}))
-    assert (counts(result)["left alone"], "2.md" in result.stderr) == (1, True)
-
-
-def test_date_is_not_appended_if_another_file_has_that_slug(importer):
+def test_date_is_not_appended_if_another_article_has_that_slug(importer):
     files = reviews({1: 2021, 2: 2022}) | {"3/3.md": post("slug: review-2022-12-31", title="Post 3")}
-    assert counts(importer.run("import", files)) == {"new": 2, "left alone": 1}
+    for expected in ({"new": 2, "left alone": 1}, {"unchanged": 2, "left alone": 1}):
+        result = importer.run("import", files)
+        assert (counts(result), "2.md" in result.stderr) == (expected, True)
     assert importer.values("title") == {"review": "Post 1", "review-2022-12-31": "Post 3"}
 
 
@@ -348,18 +284,12 @@ def test_record_is_found_by_id_or_else_by_slug(importer, save, record, slug):
 def test_own_article_belongs_to_a_named_source_from_then_on(importer, save, key):
     """It has the same id or, if the record has none, the same slug."""
     save(minimal_json(1))
-    feed = {"feed.json": json.dumps([minimal_json(1, title="Theirs") | {"id": "id-0001" if key == "id" else None}])}
-    assert counts(importer.run("import", feed, "--source", "shop")) == {"changed": 1}
-    assert origin_of(importer.only()) == ("shop", "id-0001" if key == "id" else "slug-1")
-    draft = {"feed.json": json.dumps([minimal_json(1, title="Theirs", status="draft")])}
-    importer.run("import", draft, "--source", "shop")
-    assert importer.states() == {"slug-1": "draft"}
-
-
-def test_article_that_gets_a_source_counts_as_changed(importer, save):
-    save(minimal_json(1))
-    result = importer.run("import", {"feed.json": json.dumps([minimal_json(1)])}, "--source", "shop")
+    feed = {"feed.json": json.dumps([minimal_json(1, id="id-0001" if key == "id" else None)])}
+    result = importer.run("import", feed, "--source", "shop")
     assert (counts(result), "slug-1: source" in result.stdout) == ({"changed": 1}, True)
+    assert origin_of(importer.only()) == ("shop", "id-0001" if key == "id" else "slug-1")
+    importer.run("import", {"feed.json": json.dumps([minimal_json(1, status="draft")])}, "--source", "shop")
+    assert importer.states() == {"slug-1": "draft"}
 
 
 def test_record_with_a_source_never_changes_what_is_yours(importer, save):
@@ -398,23 +328,12 @@ def test_records_never_share_an_id_a_slug_or_an_origin(importer, save, records, 
 @pytest.mark.parametrize(
     "second", [{"id": "id-0001", "slug": "new"}, {"id": None, "slug": "slug-1"}], ids=["id", "slug"]
 )
-@pytest.mark.parametrize("mistake", [{"views": -1}, {"title": "x" * 256}])
-def test_second_record_does_not_replace_the_one_with_a_mistake(importer, save, mistake, second):
-    """The first one may be the stored article."""
+def test_second_record_does_not_replace_the_one_with_a_mistake(importer, save, second):
     save(minimal_json(1))
-    lines = json_lines([minimal_json(1) | mistake, minimal_json(1, title="New") | second, minimal_json(3)])
+    lines = json_lines([minimal_json(1, views=-1), minimal_json(1, title="New") | second, minimal_json(3)])
     result = importer.run("import", {"a.jsonl": lines}, "--skip-invalid")
     assert re.search(r"line 2, .*(line 1|'slug-1' already|Title 1)", result.stderr)
     assert importer.values("title") == {"slug-1": "Title 1", "slug-3": "Title 3"}
-
-
-def test_slug_of_an_article_with_a_mistake_is_not_given_away(importer):
-    """Post 1 is in the export, but has a mistake, so it is unknown which slug it will have."""
-    publish(importer, {"a.xml": wordpress({"post_name": "menu", "title": "First"})})
-    posts = {"post_name": "old-menu", "post_date_gmt": "2026-02-30 08:00:00"}, {"post_name": "menu"}, {}
-    result = importer.run("import", {"a.xml": wordpress(*posts)}, "--skip-invalid")
-    assert result.exit_code == 0
-    assert importer.values("title") == {"menu": "First", "post-3": "A"}
 
 
 FLAGS = {"source": "csv", "sourceKey": "a", "textEdited": True, "publicationEdited": True}
@@ -440,13 +359,12 @@ def test_fields_that_only_3_0_0_exported_are_ignored(importer, save):
     [
         (lambda importer, save, article: save(article | {"title": "Mine"}), True),
         (lambda importer, save, article: save(article | {"slug": "mine"}), True),
-        (lambda importer, save, article: save(article | {"createdAt": "2020-01-01T00:00:00Z"}), True),
         (lambda importer, save, article: save(article), False),
         (lambda importer, save, article: save(article | {"views": 7}), False),
         (lambda importer, save, article: importer.run("unpublish", "a"), False),
         (lambda importer, save, article: importer.run("publish", "a", "--at", "2030-01-01"), False),
     ],
-    ids=["title", "slug", "createdAt", "nothing", "views", "unpublish", "publish"],
+    ids=["title", "slug", "nothing", "views", "unpublish", "publish"],
 )
 def test_change_of_the_text_marks_an_article_as_edited(importer, save, change, is_edited):
     publish(importer, {"a.md": post()})
