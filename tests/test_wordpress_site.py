@@ -33,12 +33,11 @@ class FakeSite:
                 parameters = {name: values[0] for name, values in parse_qs(query).items()}
                 route = parameters.get("rest_route", path.removeprefix("/blog/wp-json"))
                 status, headers, body = fake.faults.get(route) or (200, *fake.respond(route, parameters))
-                body = body if isinstance(body, bytes) else body.encode()
                 self.send_response(status)
-                for name, value in ({"Content-Length": str(len(body))} | headers).items():
+                for name, value in ({"Content-Length": str(len(body.encode()))} | headers).items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(body)
+                self.wfile.write(body.encode())
 
             def log_message(self, *_):
                 pass
@@ -117,14 +116,12 @@ def test_post_is_imported_with_its_fields(fake):
 
 def test_description_is_yoasts_or_a_written_excerpt(fake):
     excerpt = {"rendered": "<p>About <em>it</em></p>"}
-    seo = {"title": "Café 1 - My blog", "description": "For search engines"}
+    seo = {"title": "Café 2 - My blog", "description": "For search engines"}
     fake.post(1, excerpt=excerpt)
     fake.post(2, excerpt=excerpt, yoast_head_json=seo)
     fake.post(3, yoast_head_json={"title": "Another title"})
-    fields = [{name: article.fields.get(name) for name in ("metaTitle", "metaDesc")} for article in fake.read()]
-    assert fields[0] == {"metaTitle": None, "metaDesc": "About it"}
-    assert fields[1]["metaDesc"] == "For search engines"
-    assert fields[2] == {"metaTitle": "Another title", "metaDesc": None}
+    fields = [(article.fields.get("metaTitle"), article.fields.get("metaDesc")) for article in fake.read()]
+    assert fields == [(None, "About it"), (None, "For search engines"), ("Another title", None)]
 
 
 @pytest.mark.parametrize(
@@ -198,14 +195,10 @@ def test_other_type_is_read_from_the_base_that_the_site_names(fake):
     assert any("/company-news/1" in request.path for request in fake.requests)
 
 
-def test_unknown_type_is_an_error_that_names_the_others(fake):
-    with pytest.raises(SourceError, match=r"\(post, news\)"):
-        fake.read(OPTIONS._replace(post_type="recipe"))
-
-
-def test_site_without_posts_is_an_error(fake):
-    with pytest.raises(SourceError, match=r"\(news\), add --post-type"):
-        fake.read()
+@pytest.mark.parametrize(("post_type", "named"), [("recipe", r"\(post, news\)"), ("post", r"\(news\)")])
+def test_site_without_posts_of_the_type_is_an_error_that_names_others(fake, post_type, named):
+    with pytest.raises(SourceError, match=named):
+        fake.read(OPTIONS._replace(post_type=post_type))
 
 
 def test_key_is_never_sent(fake, importer, monkeypatch):
@@ -215,24 +208,18 @@ def test_key_is_never_sent(fake, importer, monkeypatch):
     assert not any("secret-key" in str(request.headers) for request in fake.requests)
 
 
-POST = "/wp/v2/posts/1"
 LIST = "/wp/v2/posts"
-JSON_OF_ANOTHER_PROGRAM = (200, {}, "<b>Warning</b>{}")
+POST = "/wp/v2/posts/1"
 FAULTS = [  # path, response, and what the error names
     ("/blog/", (401, {}, ""), "401.*export"),
-    ("/", (403, {}, ""), "403.*export"),
-    ("/", JSON_OF_ANOTHER_PROGRAM, "REST API"),
-    ("/", (200, {}, "[]"), "Try again"),
+    ("/", (200, {}, "<b>Warning</b>{}"), "REST API"),
     (LIST, (500, {}, ""), "500"),
     (LIST, (200, {"X-WP-Total": "2"}, '[{"id": 1}]'), "changed"),
     (LIST, (200, {"X-WP-Total": "2"}, '[{"id": 1}, {"id": 1}]'), "changed"),
-    (LIST, (200, {"X-WP-Total": "many"}, "[]"), "many"),
     (POST, (404, {}, ""), "Post 1: .*404"),
     (LIST, (401, {}, ""), "401.*anonymous.*export"),
     (POST, (401, {}, ""), "Post 1: .*401.*withdrawn"),
-    (POST, JSON_OF_ANOTHER_PROGRAM, "Post 1: "),
     (POST, (200, {}, '{"id": 1}'), "Post 1: .*title"),
-    (POST, (200, {}, "null"), "Post 1: "),
     (POST, (302, {"Location": "https://other.example/"}, ""), "Post 1: .*https://other.example/"),
     (POST, (302, {"Location": "file:///etc/passwd"}, ""), "Post 1: "),
     (POST, (200, {"Content-Length": "900"}, "{"), "Post 1: "),
