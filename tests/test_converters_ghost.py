@@ -52,13 +52,9 @@ def test_members_only_parts_are_removed_and_reported(importer):
     [
         (ghost({}, tags=None), "tags"),
         (ghost({}, posts_tags=[1]), "posts_tags"),
-        ({"ghost.json": json.dumps({"data": {"posts": [1], "tags": [], "posts_tags": []}})}, "posts"),
-        ({"ghost.json": ghost({})["ghost.json"].replace("]}}]}", ']}}, {"data": null}]}')}, "data"),
         (ghost({"id": None}), "id"),
         (ghost({"title": None}), "title"),
-        (ghost({"title": "☕", "slug": None}), "slug"),
         (ghost({"published_at": "soon"}), "published_at.*soon"),
-        (ghost({"html": ["x"]}), "HTML"),
         (ghost({"html": None}), "HTML"),
         (ghost({"type": "page"}, {"type": "page"}), "no posts, but 2 pages"),
     ],
@@ -71,12 +67,11 @@ def test_incomplete_export_is_one_clear_error(importer, export, words):
 CLAIMS = {
     "published": [
         *({}, {"status": "scheduled", "published_at": "2999-01-01 00:00:00"}, {"email_only": 0}),
-        *({"visibility": None}, {"visibility": ""}, {"visibility": "public"}, {"published_at": None}),
+        *({"visibility": None}, {"visibility": "public"}, {"published_at": None}),
     ],
     "withheld": [
-        *({"status": "draft"}, {"status": "sent"}, {"status": "archived"}, {"status": "Published"}, {"status": None}),
-        *({"status": ["published"]}, {"email_only": 1}, {"visibility": "members"}, {"visibility": "Public"}),
-        *({"visibility": "tiers"}, {"visibility": 0}, {"visibility": ["public"]}, {"status": "draft", "html": None}),
+        *({"status": "draft", "html": None}, {"status": "sent"}, {"status": "Published"}, {"status": ["published"]}),
+        *({"email_only": 1}, {"visibility": "members"}, {"visibility": "Public"}, {"visibility": ["public"]}),
         {"status": "scheduled", "published_at": None},
     ],
 }

@@ -54,11 +54,9 @@ DOCTYPE = '<!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><r
     ("name", "content", "message"),
     [
         ("a.json", b"", ": Must be JSON ("),
-        ("a.json", '[{"views": NaN}]', ": Must be JSON ("),
         ("a.json", LINES, ".jsonl"),
         ("a.json", '"text"', ": Must contain an article"),
         ("a.json", '{"data": {"x": "a"}}', ": Must be a Ghost export"),
-        ("a.json", '[\n{"title": "Café"}]'.encode("latin-1"), "UTF-8, but byte 15 of line 2"),
         ("a.json", ITEMS[:-1] + b', {"slug": "x", "title": ""}]', ", article 3, slug 'x': contentHtml: "),
         ("a.json", ITEMS.decode().encode("utf-16"), "UTF-8, but byte 1 of line 1"),
         ("a.jsonl", LINES[:-5], ", line 2: Must be JSON (unexpected end of data: line 2 column"),
@@ -68,9 +66,7 @@ DOCTYPE = '<!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><r
         ("a.xml", "<rss><channel/></rss>", ": Must be a WordPress export (WXR)"),
         ("a.xml", wordpress({}).replace("<?xml", "\n\n<b>Warning</b>\n<?xml"), "line 4, column 0"),
         ("a.xml", wordpress({}).replace("</channel></rss>", ""), "incomplete"),
-        ("a.csv", "", ": The header must name"),
         ("a.csv", "title,body\nÄ".encode("cp1252"), "UTF-8, but byte 1 of line 2"),
-        ("a.csv", "title,body\rA,x\r", ": Must be CSV"),
         ("a.csv", "title,body\n\nc,d,e", ", row 3: Has more than the 2 cells of the header"),
         ("a.csv", 'body,title\na,"b\nc', ", line 3: Must be CSV"),
         ("a.csv", "title,body,Date,Date\nA,x,,\n", "'Date' twice"),
@@ -78,9 +74,7 @@ DOCTYPE = '<!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><r
         ("a.csv", "title,body\n☕ 🎉,x", ", row 2: slug: The title '☕ 🎉' has no letter"),
         ("a.csv", "slug,title,body,Date\n\na,A,x,3/1/2026", ", row 3, slug 'a': Date: '3/1/2026' must be"),
         ("a/b.html", "---\ntitle: x\ncontentHtml: y\n---\n", ": contentHtml belongs below"),
-        ("a/b.md", "", ": Is empty"),
-        ("a/b.md", post(text="a\n\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> x"), ", line 8: Has a merge conflict"),
-        ("a/b.html", "<<<<<<< HEAD\n---\ntitle: A\n---\n", ", line 1: Has a merge conflict"),
+        ("a/b.md", post(text="```\n<<<<<<<\n```\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> x"), ", line 9: Has a merge"),
         ("a/b.md", "---\ntitle: A\n", "second one is missing"),
         ("b.md", '{\n  "title": "A"\n}\n', "no front matter (1)"),
         ("a/b.md", "---\nlayout: page\n---\nNot found", ", slug 'b': title: "),
@@ -160,10 +154,9 @@ def test_invalid_source_is_a_usage_error(run):
     assert run().exit_code == 2
 
 
-@pytest.mark.parametrize("text", ["", "\ufeff", "\n \n"])
-def test_empty_standard_input_is_an_error(errors, text):
+def test_empty_standard_input_is_an_error(errors):
     """The program that should have written to it may have failed."""
-    (line,) = errors("-", input=text)
+    (line,) = errors("-", input="\ufeff\n \n")
     assert line.startswith("standard input: ")
 
 
@@ -294,7 +287,6 @@ NOT_A_SITEMAP = "is not a sitemap"
         ([(200, {}, b"<html>")], "Must be JSON ("),
         ([(200, {}, b"[]")], NOT_A_LIST),
         ([page([1], 1), (200, {}, b"[]")], NOT_A_SITEMAP),
-        ([(200, {}, b'{"data": [], "meta": {"total": "1"}}')], NOT_A_LIST),
         ([(200, {}, b'{"data": [{"slug": 1}], "meta": {"total": 1}}')], NOT_A_LIST),
         ([page(range(100), 150), (200, {"Content-Length": "99"}, b"{")], "Must be JSON (unexpected end"),
     ],
