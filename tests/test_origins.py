@@ -174,8 +174,7 @@ def test_slugs_move_or_stay_in_any_order(importer, save, monkeypatch, before, af
     titles = importer.values("title")
     assert [titles[slug] for slug in result] == [f"New {n}" for n in range(1, len(result) + 1)]
     assert titles["mine"] == "Title 1"
-    kept = [slug for slug, wanted in zip(before, after, strict=True) if slug in result and slug != wanted]
-    assert all(slug in printed for slug in kept if before == result)
+    assert all(slug in printed for slug in result) or result != before
 
 
 # Repeated slugs
@@ -202,26 +201,20 @@ def reviews(years, order=1):
     return files
 
 
-REPEATED_SLUGS = {
-    "the second first": ({2: 2022}, {1: 2021, 2: 2022}, {2: "review", 1: "review-2021-12-31"}),
-    "a third": (
-        {1: 2021, 2: 2022},
-        {1: 2021, 2: 2022, 3: 2023},
-        {1: "review", 2: "review-2022-12-31", 3: "review-2023-12-31"},
-    ),
-    "the same date later": ({1: 2021, 2: 2022}, {1: 2022, 2: 2022}, {1: "review", 2: "review-2022-12-31"}),
-}
+REPEATED_SLUGS = [  # the years of stored posts and of those imported then, and the slugs of these
+    ({2: 2022}, {1: 2021, 2: 2022}, {1: "review-2021-12-31", 2: "review"}),
+    ({1: 2021, 2: 2022}, {1: 2023, 2: 2022, 3: 2024}, {1: "review", 2: "review-2022-12-31", 3: "review-2024-12-31"}),
+]
 
 
 @pytest.mark.parametrize("order", [1, -1], ids=["forwards", "backwards"])
-@pytest.mark.parametrize(("before", "after", "slugs"), REPEATED_SLUGS.values(), ids=REPEATED_SLUGS)
+@pytest.mark.parametrize(("before", "after", "slugs"), REPEATED_SLUGS)
 def test_stored_articles_keep_their_slugs(importer, before, after, slugs, order):
-    if before:
-        publish(importer, reviews(before, order))
-    publish(importer, reviews(after, order))
-    assert importer.values("title") == {slug: f"Post {number}" for number, slug in slugs.items()}
-    assert "new" not in publish(importer, reviews(after, -order))
-    assert importer.values("title") == {slug: f"Post {number}" for number, slug in slugs.items()}
+    publish(importer, reviews(before, order))
+    for _ in range(2):
+        numbers = publish(importer, reviews(after, order))
+        assert importer.values("title") == {slug: f"Post {number}" for number, slug in slugs.items()}
+    assert numbers == {"unchanged": len(after)}
 
 
 @pytest.mark.parametrize("year", [2021, None])
@@ -248,15 +241,6 @@ def test_date_is_not_appended_if_another_article_has_that_slug(importer):
         result = importer.run("import", files)
         assert (counts(result), "2.md" in result.stderr) == (expected, True)
     assert importer.values("title") == {"review": "Post 1", "review-2022-12-31": "Post 3"}
-
-
-def test_date_is_not_appended_if_the_slug_would_be_too_long(importer):
-    def files(length):
-        return {f"{n}.md": post(f"slug: {'x' * length}", title=f"Post {n}", date=f"202{n}-12-31") for n in (1, 2)}
-
-    assert "2.md" in importer.rejects(files(190))
-    importer.imports(files(189))
-    assert sorted(map(len, importer.articles())) == [189, 200]
 
 
 # Formats of this service
@@ -292,16 +276,6 @@ def test_own_article_belongs_to_a_named_source_from_then_on(importer, save, key)
     assert importer.states() == {"slug-1": "draft"}
 
 
-def test_record_with_a_source_never_changes_what_is_yours(importer, save):
-    feed = {"feed.json": json.dumps([minimal_json(1), minimal_json(2)])}
-    importer.run("import", feed, "--source", "shop")
-    assert set(importer.states().values()) == {"published"}
-    importer.run("unpublish", "slug-1")
-    save(minimal_json(2, title="Mine"))
-    assert counts(importer.run("import", feed, "--source", "shop")) == {"unchanged": 2}
-    assert importer.values("title")["slug-2"] == "Mine"
-
-
 MISTAKES = {  # records over article 1, which has an origin, and what the error says
     "an unknown id, so the slug is taken": ([minimal_json(1, id="new")], "line 1, slug 'slug-1': slug: .*Title 1"),
     "the origin of a stored article": (
@@ -325,17 +299,6 @@ def test_records_never_share_an_id_a_slug_or_an_origin(importer, save, records, 
     assert re.search(words, mistake)
 
 
-@pytest.mark.parametrize(
-    "second", [{"id": "id-0001", "slug": "new"}, {"id": None, "slug": "slug-1"}], ids=["id", "slug"]
-)
-def test_second_record_does_not_replace_the_one_with_a_mistake(importer, save, second):
-    save(minimal_json(1))
-    lines = json_lines([minimal_json(1, views=-1), minimal_json(1, title="New") | second, minimal_json(3)])
-    result = importer.run("import", {"a.jsonl": lines}, "--skip-invalid")
-    assert re.search(r"line 2, .*(line 1|'slug-1' already|Title 1)", result.stderr)
-    assert importer.values("title") == {"slug-1": "Title 1", "slug-3": "Title 3"}
-
-
 FLAGS = {"source": "csv", "sourceKey": "a", "textEdited": True, "publicationEdited": True}
 
 
@@ -354,26 +317,31 @@ def test_fields_that_only_3_0_0_exported_are_ignored(importer, save):
 # Edited here
 
 
+TEXT, PUBLICATION = "textEdited", "publicationEdited"
+
+
 @pytest.mark.parametrize(
-    ("change", "is_edited"),
+    ("change", "flags"),
     [
-        (lambda importer, save, article: save(article | {"title": "Mine"}), True),
-        (lambda importer, save, article: save(article | {"slug": "mine"}), True),
-        (lambda importer, save, article: save(article), False),
-        (lambda importer, save, article: save(article | {"views": 7}), False),
-        (lambda importer, save, article: importer.run("unpublish", "a"), False),
-        (lambda importer, save, article: importer.run("publish", "a", "--at", "2030-01-01"), False),
+        ({"title": "Mine"}, {TEXT}),
+        ({"slug": "mine"}, {TEXT}),
+        ({"createdAt": "2020-01-01T00:00:00.000Z"}, {TEXT}),
+        ({"status": "draft"}, {PUBLICATION}),
+        ({"publishedAt": "2026-02-01T00:00:00.000Z"}, {PUBLICATION}),
+        ({"views": 7}, set()),
+        ({}, set()),
     ],
-    ids=["title", "slug", "nothing", "views", "unpublish", "publish"],
 )
-def test_change_of_the_text_marks_an_article_as_edited(importer, save, change, is_edited):
+def test_import_leaves_alone_what_a_record_has_changed(importer, save, change, flags):
     publish(importer, {"a.md": post()})
-    change(importer, save, importer.only())
-    assert importer.only().get("textEdited", False) == is_edited
+    save(importer.only() | change)
     before = importer.only()
-    result = importer.run("import", {"a.md": post(text="New", title="Theirs")}, "--publish")
-    assert counts(result) == ({"unchanged": 1} if is_edited else {"changed": 1})
-    assert importer.only()["title"] == (before["title"] if is_edited else "Theirs")
+    assert before.keys() & {TEXT, PUBLICATION} == flags
+    publish(importer, {"a.md": post(title="Theirs", date="2027-02-02")})
+    after = importer.only()
+    assert after["title"] == (before["title"] if TEXT in flags else "Theirs")
+    is_kept = (after["status"], after["publishedAt"]) == (before["status"], before["publishedAt"])
+    assert is_kept == (PUBLICATION in flags)
 
 
 def test_source_withdraws_and_moves_an_edited_article(importer, save):

@@ -1,22 +1,22 @@
 """What imports publish and hide: the table of `transfer.publication`, missing articles, the brake, `publish --pending`.
 
-The examples use three dates in the past and two in the future, in this order: OLDER, PAST, NEWER, FUTURE, LATER.
+The examples use dates in this order: OLDER, PAST, NEWER, NOW, FUTURE, LATER, LATEST.
 """
 
-import itertools
 import json
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from helpers import article_json, iso, json_lines, minimal_json
+from helpers import article_json, json_lines, minimal_json
 from importer import counts, ghost, post, wordpress
+from time_machine import travel
 
 from transfer.json_files import parse_json_lines
 
 OLDER, PAST, NEWER = "2025-12-01T08:00:00.000Z", "2026-01-31T09:30:00.000Z", "2026-02-01T00:00:00.000Z"
-FUTURE, LATER = "2998-01-01T00:00:00.000Z", "2999-01-01T00:00:00.000Z"
+NOW = "2026-03-01T12:00:00.000Z"
+FUTURE, LATER, LATEST = (f"{year}-01-01T00:00:00.000Z" for year in (2997, 2998, 2999))
 MISSING = "--unpublish-missing"
 
 
@@ -30,57 +30,43 @@ def withheld(*names):
     return {f"posts/{name}.md": post("draft: true", "Text", date=PAST, title=name) for name in names}
 
 
-# The status after an import of an article that was new, draft, pending and published
-TABLE = {
-    "withholds": ("draft", "draft", "draft", "draft"),
-    "publishes, with --publish": ("published", "published", "published", "published"),
-    "publishes": ("pending", "pending", "pending", "published"),
-    "says nothing": ("pending", "pending", "pending", "published"),
+# articles that are stored, with their status and date
+STORED = {
+    "draft": ("draft", PAST),
+    "pending": ("pending", PAST),
+    "published": ("published", PAST),
+    "scheduled": ("published", LATER),
 }
-BEFORE = [(None, None), *itertools.product(("draft", "pending"), (None, PAST, FUTURE))]
-BEFORE += [("published", PAST), ("published", FUTURE)]
-DATES = OLDER, NEWER, FUTURE, LATER
-SAID = [*itertools.product(("withholds",), (*DATES, None)), *itertools.product(("publishes",), (*DATES, None))]
-SAID += [("says nothing", None)]
-STATUS_CELL = {"withholds": "draft", "publishes": "published", "says nothing": ""}
-CASES = list(itertools.product(BEFORE, SAID, (False, True)))
+# date and status in the source, options of the import, and what a new article and the stored ones are then
+TABLE = [
+    (NEWER, "draft", [], [("draft", NEWER)] * 5),
+    ("", "draft", [], [("draft", None), *[("draft", PAST)] * 3, ("draft", LATER)]),
+    (NEWER, "", ["--publish"], [("published", NEWER)] * 5),
+    (FUTURE, "", ["--publish"], [("published", FUTURE)] * 5),
+    ("", "published", ["--publish"], [("published", NOW), *[("published", PAST)] * 3, ("published", LATER)]),
+    (OLDER, "", [], [*[("pending", OLDER)] * 3, ("published", OLDER), ("published", LATER)]),
+    (FUTURE, "", [], [*[("pending", FUTURE)] * 3, ("published", FUTURE), ("published", LATER)]),
+    (LATEST, "", [], [*[("pending", LATEST)] * 3, *[("published", LATEST)] * 2]),
+    ("", "published", [], [("pending", None), *[("pending", PAST)] * 2, ("published", PAST), ("published", LATER)]),
+    ("", "", ["--publish"], [("pending", None), *[("pending", PAST)] * 2, ("published", PAST), ("published", LATER)]),
+]
 
 
-def expected_publication(before, said, is_yours, publish, now):
-    """Return the status and the date after an import, according to the table."""
-    status, date = before
-    claim, source_date = said
-    if is_yours and status:
-        return before
-    row = f"{claim}, with --publish" if publish and claim == "publishes" else claim
-    after = TABLE[row][[None, "draft", "pending", "published"].index(status)]
-    stays_later = date and date > now and source_date and source_date < date
-    if status == after == "published" and not publish and stays_later:
-        return after, date
-    return after, source_date or date or ("now" if after == "published" else None)
-
-
-@pytest.mark.parametrize("publish", [False, True])
-def test_status_and_date_follow_the_table(importer, articles, publish):
-    now = iso(datetime.now(UTC))
-    records = [
-        minimal_json(n, slug=f"a{n}", title="A", status=status, publishedAt=date, source="csv", sourceKey=f"a{n}")
-        | {"publicationEdited": is_yours}
-        for n, ((status, date), _, is_yours) in enumerate(CASES)
-        if status
-    ]
-    assert articles("import", "-", input=json_lines(records)).exit_code == 0
-    rows = (f"a{n},A,Text,{date or ''},{STATUS_CELL[claim]}\n" for n, (_, (claim, date), _) in enumerate(CASES))
-    table = {"a.csv": "slug,title,body,date,status\n" + "".join(rows)}
-    result = importer.run("import", table, "--yes", *["--publish"] * publish)
+@pytest.mark.parametrize(("date", "status", "options", "expected"), TABLE)
+def test_status_and_date_follow_the_table(importer, save, date, status, options, expected):
+    """Those of articles whose publication is yours stay."""
+    names = [*STORED, *(f"yours-{name}" for name in STORED)]
+    before = dict(zip(names, [*STORED.values()] * 2, strict=True))
+    for name, (stored_status, stored_date) in before.items():
+        origin = {"id": name, "slug": name, "source": "csv", "sourceKey": name, "publicationEdited": "yours" in name}
+        save(minimal_json(1, title="A", status=stored_status, publishedAt=stored_date, **origin))
+    rows = [f"{name},A,Text,{date},{status}" for name in ("new", *names)]
+    with travel(NOW, tick=False):
+        result = importer.run("import", {"a.csv": "\n".join(["slug,title,body,date,status", *rows])}, "--yes", *options)
     assert result.exit_code == 0, result.stderr
-    after = importer.articles()
-    assert len(after) == len(CASES)
-    for n, case in enumerate(CASES):
-        status, expected = expected_publication(*case, publish, now)
-        date = after[f"a{n}"].get("publishedAt")
-        assert after[f"a{n}"]["status"] == status, case
-        assert date == expected or (expected == "now" and now <= date < FUTURE), case
+    after = {slug: (article["status"], article.get("publishedAt")) for slug, article in importer.articles().items()}
+    assert [after.pop(name) for name in ("new", *STORED)] == expected
+    assert after == {name: publication for name, publication in before.items() if "yours" in name}
 
 
 def test_earlier_date_waits_for_publish_and_is_reported(importer):
@@ -95,37 +81,22 @@ def test_earlier_date_waits_for_publish_and_is_reported(importer):
 
 
 @pytest.mark.parametrize(
-    ("files", "command", "is_yours"),
+    ("imported", "command", "is_yours"),
     [
-        (published("a"), ["unpublish", "a"], True),
-        (published("a"), ["publish", "a"], False),  # agrees with the source
-        (published("a"), ["publish", "a", "--at", FUTURE], True),
-        (withheld("a"), ["publish", "a"], True),
-        (published("a", date=FUTURE), ["publish", "--pending", "--yes"], False),
-        (published("a", date=FUTURE), ["publish", "a"], False),  # scheduled
+        ([published("a")], ["unpublish", "a"], True),
+        ([published("a")], ["publish", "a"], False),  # agrees with the source
+        ([published("a")], ["publish", "a", "--at", FUTURE], True),
+        ([withheld("a")], ["publish", "a"], True),
+        ([published("a", date=FUTURE)], ["publish", "--pending", "--yes"], False),
+        ([published("a", date=FUTURE), "--publish"], ["publish", "a"], True),
     ],
 )
-def test_decision_that_differs_from_the_source_is_yours(importer, files, command, is_yours):
-    importer.run("import", files)
+def test_decision_that_differs_from_the_source_is_yours(importer, imported, command, is_yours):
+    importer.run("import", *imported)
     printed = importer.run(*command).stderr
     assert importer.only().get("publicationEdited", False) == is_yours
     assert ("publicationEdited" in printed) == is_yours
-
-
-def test_article_published_before_its_date_is_yours(importer):
-    importer.run("import", published("a", date=FUTURE), "--publish")
-    for is_new in (True, False):
-        assert ("publicationEdited" in importer.run("publish", "a").stderr) == is_new
-        assert importer.only()["publicationEdited"]
-
-
-@pytest.mark.parametrize("change", [{"status": "draft"}, {"publishedAt": NEWER}])
-def test_record_that_changes_the_publication_makes_it_yours(importer, save, change):
-    importer.run("import", published("a"), "--publish")
-    save(importer.only() | change)
-    importer.run("import", published("a", date=FUTURE), "--publish")
-    assert importer.only() | change == importer.only()
-    assert "textEdited" not in importer.only()
+    assert "publicationEdited" not in importer.run(*command).stderr
 
 
 # Missing articles
@@ -246,12 +217,6 @@ def test_articles_whose_text_is_yours_are_not_replaced(importer, save):
     assert set(importer.values("title").values()) == {"A"}
 
 
-def test_two_articles_never_need_yes(importer):
-    importer.run("import", published("a", "b"), "--publish")
-    importer.run("import", withheld("a", "b"))
-    assert set(importer.states().values()) == {"draft"}
-
-
 def test_each_source_has_its_own_limit(importer):
     """A large source does not cover for a small one."""
     importer.run("import", published(*TWELVE), "--publish")
@@ -275,11 +240,8 @@ def test_import_that_would_stop_asks_on_a_terminal(importer, monkeypatch, answer
     importer.run("import", published("a", "b", "c"), "--publish")
     monkeypatch.setattr("commands.support.terminal.can_ask", lambda: True)
     monkeypatch.setattr("commands.import_articles.can_ask", lambda: True)
-    invalid = {"posts/d.md": post(title="x" * 256)}
-    result = importer.run("import", withheld("a", "b", "c") | invalid, "--skip-invalid", input=answer)
+    result = importer.run("import", withheld("a", "b", "c"), input=answer)
     assert result.exit_code == (state == "published")
-    assert result.exit_code or counts(result)["invalid"] == 1
-    assert result.stderr.count("posts/d.md") == (state == "draft")
     assert set(importer.states().values()) == {state}
 
 
