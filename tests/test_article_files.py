@@ -13,9 +13,8 @@ from transfer.article_files import format_article, parse_article_file
 
 MARKUP = {"@graph": [{"@type": "Thing", "<<": {"<<": 1}, "n": 1.0, "m": 1e22, "x" * 2000: [True, None, "a\u2028"]}]}
 SPECIAL = (
-    *("yes", "null", "~", "1e22", "2020-01-01", "0x10", "---", "#", "-", "*", "!", "|", "\\", "'", '"', "a:b", "# a"),
-    *("a: b", "a #b", "- a", " a ", "https://a.b/c", "2020-01-01T00:00:00.000Z", "a\r\nb", "a\n---\nb\n", "\ufeff"),
-    *("\u2028", "\x85", "\U0001f600", "x" * 8192, '<i>A</i> &amp; [gallery] <img src="/a b.jpg">'),
+    *("yes", "null", "~", "1e22", "2020-01-01", "0x10", "---", "#", "-", "*", "!", "|", "\\", "'", '"', "a: b", "a #b"),
+    *(" a ", "2020-01-01T00:00:00.000Z", "a\r\nb", "a\n---\nb\n", "\ufeff", "\u2028", "\x85", "x" * 8192),
 )
 TEXTS = st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(SPECIAL)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**63), 2**64 - 1)
@@ -59,12 +58,6 @@ def test_own_file_may_have_markdown(importer):
     importer.write({"posts/old/a.MD": OWN.format(title="A", slug="a") + "| a |\n|---|\n| <b>1</b> |"})
     assert importer.run("import", "posts").stderr == ""
     assert "<td><b>1</b></td>" in importer.only()["contentHtml"]
-
-
-def test_unknown_field_of_an_own_file_is_an_error(importer):
-    own = OWN.format(title="A", slug="a").replace("views: 3", "views: 3\nlayout: post")
-    (line,) = importer.rejects({"a.html": own}).splitlines()
-    assert line.startswith("a.html, slug 'a': layout: 'post' ")
 
 
 @pytest.mark.parametrize("name", ["id", "slug", "status", "createdAt", "updatedAt", "views"])

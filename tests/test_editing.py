@@ -158,12 +158,15 @@ def test_edit_opens_html_and_imports_the_saved_text(edit, save, client, tmp_path
     assert list(tmp_path.glob("article-*")) == []
 
 
-@pytest.mark.parametrize("change", [replace(), replace((": ", ":   ")), lambda _: "", lambda _: None])
-def test_edit_without_a_change_changes_nothing(edit, save, sql, tmp_path, change):
+@pytest.mark.parametrize("change", [replace(), lambda _: "", lambda _: None])
+def test_editor_without_a_change_changes_nothing(run_editor, save, sql, tmp_path, change):
     """An empty or removed file is not a change, as in git."""
     save(article_json(1))
     before = stored(sql)
-    assert edit("slug-1", change)[0].stdout in ("Nothing was changed.\n", "0 new, 0 changed, 1 unchanged\n")
+    for command in (["edit", "slug-1"], ["new", "a"]):
+        result, _ = run_editor(command, change)
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert result.stdout in ("Nothing was changed.\n", "0 new, 0 changed, 1 unchanged\n")
     assert (stored(sql), list(tmp_path.glob("article-*"))) == (before, [])
 
 
@@ -210,26 +213,21 @@ def test_edit_keeps_the_id_and_uses_the_time_zone(app, edit, save, articles, mon
     assert [record[name] for name in ("id", "slug", "publishedAt")] == ["id-0001", "new", "2027-07-01T06:00:00.000Z"]
 
 
-NEW_SLUG = "UPDATE article SET slug = 'x' WHERE slug = 'slug-1'"
 CONFLICTS = [  # statements, and what the message says has happened
-    (["UPDATE customer SET name = 'Bolt'"], "renamed"),
-    (["UPDATE article SET status = 'draft' WHERE slug = 'slug-1'"], "changed"),
-    (["DELETE FROM article WHERE slug = 'slug-1'"], "deleted"),
-    (["UPDATE article SET id = 'x' WHERE slug = 'slug-1'"], "replaced"),
-    ([NEW_SLUG], "changed"),
-    ([NEW_SLUG, "UPDATE article SET slug = 'slug-1' WHERE slug = 'slug-2'"], "changed"),
+    ("UPDATE article SET status = 'draft'", "changed"),
+    ("UPDATE article SET slug = 'x'", "changed"),
+    ("DELETE FROM article", "deleted"),
 ]
 
 
-@pytest.mark.parametrize(("statements", "conflict"), CONFLICTS)
-def test_edit_is_rejected_if_the_article_has_changed(app, edit, save, sql, tmp_path, statements, conflict):
-    save(article_json(1), article_json(2))
+@pytest.mark.parametrize(("statement", "conflict"), CONFLICTS)
+def test_edit_is_rejected_if_the_article_has_changed(app, edit, save, sql, tmp_path, statement, conflict):
+    save(article_json(1))
 
     def change(text):
         with app.app_context():
             assert db.engine.pool.checkedout() == 0  # no transaction while the editor is open
-        for statement in statements:
-            sql(statement)
+        sql(statement)
         return MINE(text)
 
     result, opened = edit("slug-1", change)
@@ -290,13 +288,6 @@ def test_new_article_is_a_draft_with_the_slug_of_its_title(run_editor, importer,
     assert list(importer.folder.glob("article-*")) == []
 
 
-def test_new_without_a_change_creates_nothing(run_editor, articles, tmp_path):
-    for change in (replace(), lambda _: "", lambda _: None):
-        result, _ = run_editor(["new", "a"], change)
-        assert (result.exit_code, result.stdout, result.stderr) == (0, "Nothing was changed.\n", "")
-    assert (articles("list").stdout, list(tmp_path.glob("article-*"))) == ("", [])
-
-
 def test_new_refuses_a_slug_that_exists(run_editor, save, sql):
     """Even if somebody else uses the slug while the editor is open."""
     save(article_json(1))
@@ -308,14 +299,6 @@ def test_new_refuses_a_slug_that_exists(run_editor, save, sql):
     assert (result.stdout, "'slug-1'" in result.stderr) == ("", True)
     assert stored(sql) == before
     assert run_editor(["new", "a b"])[0].exit_code == 2
-
-
-def test_text_of_a_new_article_is_saved_after_a_mistake(run_editor, importer, tmp_path):
-    result, _ = run_editor(["new"], replace(("title:", "title: ☕"), ("views: 0\n---\n", "views: 0\n---\nMine")))
-    assert "slug: " in result.stderr.splitlines()[-1]
-    text = saved_text(result, tmp_path)
-    importer.run("import", {"mine.md": text.replace("slug:", "slug: coffee")})
-    assert (importer.states(), importer.only()["contentHtml"]) == ({"coffee": "draft"}, "<p>Mine</p>\n")
 
 
 # Delete
@@ -343,11 +326,9 @@ def test_delete_warns_of_articles_that_imports_bring_back(articles, save):
 
 def test_unpublish_missing_needs_an_unfiltered_list(save, sql, articles):
     save(article_json(1))
-    for result, status, words in (
-        (articles("import", "http://127.0.0.1:1/articles?take=5&%71=x", "--unpublish-missing"), 1, "Remove q"),
-        (articles("import", "http://127.0.0.1:1/articles?category=", "--unpublish-missing"), 1, "Remove category"),
-    ):
-        assert_rejected(result, words, status=status)
+    for query, name in (("take=5&%71=x", "q"), ("category=", "category")):
+        result = articles("import", f"http://127.0.0.1:1/articles?{query}", "--unpublish-missing")
+        assert_rejected(result, f"Remove {name} ")
     assert sql("SELECT status FROM article") == [("published",)]
 
 
