@@ -2,7 +2,10 @@
 
 import json
 import re
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -122,3 +125,25 @@ def counts(result: Result) -> dict[str, int]:
     assert result.exit_code == 0, result.output
     numbers = re.findall(r"(\d+) ([a-z ]+)", result.stdout.splitlines()[-1].partition(" (")[0])
     return {name: int(number) for number, name in numbers if number != "0"}
+
+
+@contextmanager
+def fake_server(respond: Callable[[Any], tuple[int, dict[str, str], str]]) -> Iterator[str]:
+    """Yield the host and port of a server that sends what `respond` returns: a status, headers and a body."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            status, headers, body = respond(self)
+            self.send_response(status)
+            for name, value in ({"Content-Length": str(len(body.encode()))} | headers).items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"127.0.0.1:{server.server_port}"
+        server.shutdown()

@@ -83,16 +83,6 @@ def test_broken_file_is_an_error_but_not_missing(importer, tmp_path, broken):
     assert importer.states() == {"soup": "published", "bread": "published", "tea": "draft"}
 
 
-def test_symlinked_folders_are_skipped_and_reported(importer, tmp_path):
-    """Otherwise --unpublish-missing would withdraw their articles without a word."""
-    importer.imports({"posts/tea.md": post(), "posts/others/oat.md": post()})
-    (tmp_path / "posts" / "others").rename("others")
-    (tmp_path / "posts" / "others").symlink_to(tmp_path / "others")
-    result = importer.run("import", "posts", "--publish", "--unpublish-missing")
-    assert "symbolic links to folders (1): others" in result.stderr
-    assert importer.states() == {"tea": "published", "oat": "draft"}
-
-
 def test_translations_beside_their_original_are_not_imported(importer):
     names = "menu/index", "menu/index.de", "plain", "plain.de", "plain.pt-br", "x.en", "fr/index.fr"
     assert "translations (3): " in importer.imports({f"posts/{name}.md": post() for name in names})

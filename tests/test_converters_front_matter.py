@@ -19,27 +19,24 @@ BANNER = "https://a.example/a.jpg"
 
 
 FIELDS = [
-    ("metaDesc", "In short", ["excerpt: In short", "summary: In short"]),
+    ("metaDesc", "In short", ["excerpt: In short"]),
     ("keywords", ["one", "two words"], ["tags: one, two words", "tags: one|two words"]),
-    ("keywords", ["1", "true", "x"], ["tags: [1, true, x]"]),
-    ("keywords", ["One", "Two, too"], ["tags: [{name: One}, {name: 'Two, too'}]"]),
+    ("keywords", ["1", "Two, too"], ["tags: [1, 'Two, too']", "tags: [{name: 1}, {name: 'Two, too'}]"]),
     ("keywords", ["b", "a", "Food"], ["tags: [b, a]\ncategories: News, a, Food", "tags: [b, a]\ncategory: [X, Food]"]),
     ("category", "News", ["categories: [News, Food]", "categories: X\ncategory: News", "category: {name: News}"]),
-    ("bannerUrl", "https://a.example/a%20b.jpg", ["cover: https://a.example/a b.jpg"]),
-    ("bannerUrl", "https://cdn.example/a.jpg", ["image: //cdn.example/a.jpg"]),
+    ("bannerUrl", "https://a.example/a%20b.jpg", ["cover: https://a.example/a b.jpg", "image: //a.example/a b.jpg"]),
     (
         "bannerUrl",
         BANNER,
-        [f"featured_image: {BANNER}", f"images: ['{BANNER}']", f"image: {{src: '{BANNER}', alt: x}}"],
+        [f"images: ['{BANNER}']", f"image: {{src: '{BANNER}', alt: x}}", f"cover: {{image: '{BANNER}'}}"],
     ),
-    ("bannerUrl", BANNER, [f"cover: {{image: '{BANNER}'}}", f"images: [{{src: '{BANNER}'}}]"]),
-    ("slug", "menu-spring-menu", ["slug: /menu/spring menu/"]),
     ("publishedAt", "2050-01-01T00:00:00.000Z", ["publishDate: 2050-01-01\npublished: 2023-01-01"]),
-    ("slug", "menu", ["Slug: menu", "slug: me\u200bnu"]),
+    ("slug", "menu-spring-menu", ["slug: /menu/spring menu/"]),
+    ("slug", "menu", ["slug: me\u200bnu"]),
     ("slug", "007", ["slug: 007"]),
     ("title", "No", ["title: No"]),
     ("authors", ["Doe, Jane"], ["author: Doe, Jane", "author: {name: 'Doe, Jane', email: x}"]),
-    ("authors", ["B", "A"], ["authors: [B, A]\nauthor: C", "authors: [{name: B}, {name: A}]"]),
+    ("authors", ["B", "A"], ["authors: [B, A]\nauthor: C"]),
 ]
 
 
@@ -49,12 +46,6 @@ def test_field_aliases_are_recognized(importer, field, value, front_matter):
         title = "" if field == "title" else "title: A\n"
         importer.imports({"a.md": f"---\n{title}date: 2026-01-01\n{fields}\n---\nx\n"})
         assert list(importer.values(field).values()) == [value]
-
-
-def test_false_unsets_an_optional_field(importer):
-    fields = "".join(f"{name}: false\n" for name in ("category", "tags", "image", "description", "authors"))
-    assert importer.imports({"a.md": post(fields, "x")}, "--site", SITE) == ""
-    assert {"false"}.isdisjoint(map(str, importer.only().values()))
 
 
 def test_booleans_and_numbers_of_toml_are_text_as_typed(importer):
@@ -102,20 +93,29 @@ def test_invalid_site_or_time_zone_is_a_usage_error(importer):
 
 
 DATED = "date: 2026-01-01\n"
-WITHHELD = [
-    *("draft: TRUE", "draft: 1", "Draft?: yes", "is-draft: true", "private: true", "hidden: on", "unlisted: true"),
-    *("archived: true", "published: no", "publish: 0", "public: false", "visible: no", "live: 0", "active: off"),
-    *("online: false", "enabled: n", "status: Draft", "status: pending", "state: draft", "state: 0"),
-    *("draft: false\nstatus: draft", "archived: true\npublished: true", "expiryDate: 2026-02-01"),
+CLAIMS = {
+    "withheld": [
+        *("draft: TRUE", "draft: 1", "Draft?: yes", "is-draft: true", "private: true", "hidden: on", "unlisted: true"),
+        *("archived: true", "published: no", "publish: 0", "public: false", "visible: no", "live: 0", "active: off"),
+        *("online: false", "enabled: n", "status: Draft", "status: pending", "state: draft", "state: 0"),
+        *("draft: false\nstatus: draft", "archived: true\npublished: true", "expiryDate: 2026-02-01"),
+        *(f"{DATED}draft: true", f"{DATED}public: false", f"{DATED}status: draft"),
+    ],
+    "published": [
+        *(f"{DATED}{field}" for field in ("", "draft: 'off'", "draft:", "private: false", "public: true", "state: TX")),
+        *("published: y", "publish: 1", "Status: PUBLISHED", "status: live", "state: 1"),
+    ],
+    None: ["draft: false", "public: true", "lastmod: 2026-01-01", "state: in review"],
+}
+UNCLEAR = [
+    "draft: maybe",
+    "draft: [true]",
+    "archived: x",
+    "publish: soon",
+    "public: 2",
+    "status: in review",
+    "state: -2",
 ]
-NOT_UNDERSTOOD_VALUES = [
-    *("draft: maybe", "draft: [true]", "archived: x", "publish: soon", "public: 2", "status: in review", "state: -2"),
-]
-PUBLISHED = [
-    *(f"{DATED}{field}" for field in ("", "draft: 'off'", "draft:", "private: false", "public: true", "visible: 1")),
-    *("published: y", "publish: 1", "Status: PUBLISHED", "status: live", "state: 1", f"{DATED}state: TX"),
-]
-NOTHING = ["draft: false", "public: true", "layout: post", "lastmod: 2026-01-01", "state: in review"]
 
 
 @pytest.fixture
@@ -135,29 +135,20 @@ def details(article, kind):
     return [note.detail for note in article.notes if note.kind == kind]
 
 
-@pytest.mark.parametrize("fields", [*WITHHELD, *(f"{DATED}{field}" for field in WITHHELD)])
-def test_statement_that_hides_withholds_the_article(read, fields):
-    article = read(fields)
-    assert (article.claim, details(article, NOT_UNDERSTOOD)) == ("withheld", [])
-    assert ("publishedAt" in article.fields) == fields.startswith(DATED)
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_dates_and_statements_say_whether_an_article_is_published(read, claim):
+    for fields in CLAIMS[claim]:
+        article = read(fields)
+        assert (article.claim, details(article, NOT_UNDERSTOOD)) == (claim, []), fields
+        assert details(article, NO_DATE) == ([] if claim else [""])
+        assert ("publishedAt" in article.fields) == fields.startswith(DATED)
 
 
-@pytest.mark.parametrize("field", NOT_UNDERSTOOD_VALUES)
+@pytest.mark.parametrize("field", UNCLEAR)
 def test_statement_that_is_not_understood_withholds(read, field):
     article = read(f"{DATED}{field}")
     assert article.claim == "withheld"
     assert [detail.partition(":")[0] for detail in details(article, NOT_UNDERSTOOD)] == [field.partition(":")[0]]
-
-
-@pytest.mark.parametrize("fields", PUBLISHED)
-def test_article_with_a_date_or_a_statement_is_published(read, fields):
-    assert read(fields).claim == "published"
-
-
-@pytest.mark.parametrize("fields", NOTHING)
-def test_article_without_a_date_or_a_statement_says_nothing(read, fields):
-    article = read(fields)
-    assert (article.claim, details(article, NO_DATE)) == (None, [""])
 
 
 SUSPICIOUS = [

@@ -95,13 +95,6 @@ def test_post_that_cannot_be_read_is_not_missing(importer):
     assert (result.exit_code, importer.states()) == (0, {"a0": "published", "a1": "published", "a2": "draft"})
 
 
-def test_placeholder_of_the_site_is_filled_in(importer):
-    html = '<a href="__GHOST_URL__">a</a> <a href="__GHOST_URL__/">b</a> <img srcset="__GHOST_URL__/c.jpg 2x, /d.jpg">'
-    importer.imports(ghost({"html": html}), "--site", SITE)
-    expected = f'<a href="{SITE}/">a</a> <a href="{SITE}/">b</a> <img srcset="{SITE}/c.jpg 2x, {SITE}/d.jpg">'
-    assert importer.only()["contentHtml"] == expected
-
-
 @pytest.mark.parametrize("version", ["003", "3.42.0"])
 def test_export_before_version_4_is_rejected(importer, version):
     data = json.loads(ghost({})["ghost.json"])["db"][0]["data"]

@@ -1,4 +1,4 @@
-"""Paragraphs and line breaks as WordPress adds them; tests/integration compares them with WordPress itself."""
+"""Paragraphs and line breaks as WordPress adds them. Each expected HTML is the output of its npm package autop."""
 
 import pytest
 
@@ -11,8 +11,19 @@ from converters.wordpress.wpautop import add_paragraphs, change_outside_code
         ("One\r\n\r\nTwo\r\nthree", "<p>One</p>\n<p>Two<br />\nthree</p>"),
         ("Street 1<br />\nOld Town", "<p>Street 1<br />\nOld Town</p>"),
         ("One<br><br/>Two", "<p>One</p>\n<p>Two</p>"),
+        ("Text\n<h2>Title</h2>\ntext\n\n<hr />\nEnd", "<p>Text</p>\n<h2>Title</h2>\n<p>text</p>\n<hr />\nEnd</p>"),
+        ("<div>One\n\ntwo\n\nthree</div>", "<div>One</p>\n<p>two</p>\n<p>three</p></div>"),
+        ('<a href="/x">\n\n<div>box</div>\n\n</a>', '<p><a href="/x"></p>\n<div>box</div>\n<p></a></p>'),
+        (
+            "<figure>\n<figcaption>One\ntwo</figcaption>\n</figure>\nthree",
+            "<figure><figcaption>One<br />\ntwo</figcaption></figure>\n<p>three</p>",
+        ),
+        ("One <svg><g>\n</g></svg>\ntwo", "<p>One <svg><g>\n</g></svg><br />\ntwo</p>"),
         ("<blockquote>One\n\nTwo</blockquote>", "<blockquote><p>One</p>\n<p>Two</p></blockquote>"),
         ("<ul>\n<li>One\ntwo</li>\n</ul>", "<ul>\n<li>One<br />\ntwo</li>\n</ul>"),
+        ("<ol>\n<li>One\n\ntwo</li>\n</ol>\nfour", "<ol>\n<li>One\n<p>two</li>\n</ol>\n<p>four</p>"),
+        ("  One  \n  two  \n\n  three", "<p>  One<br />\n  two  </p>\n<p>  three</p>"),
+        ("<object>\n<param name='a' />\n</object>", "<p><object><param name='a' /></object></p>"),
         ('<img src="a.jpg"\n alt="x">\nBelow', '<p><img src="a.jpg"\n alt="x"><br />\nBelow</p>'),
         ("<select>\n<option>a\n<option>b\n</select>", "<p><select><option>a<option>b<br />\n</select></p>"),
         ("<video>\n<source src='a.mp4'>\n</video>", "<p><video><source src='a.mp4'></video></p>"),
