@@ -217,6 +217,13 @@ def test_stored_articles_keep_their_slugs(importer, before, after, slugs, order)
     assert numbers == {"unchanged": len(after)}
 
 
+def test_moved_article_is_found_by_its_slug_without_the_date(importer):
+    publish(importer, reviews({1: 2021, 2: 2022}))
+    moved = {"3/3.md": post("slug: review", title="Post 2", date="2024-12-31")}
+    assert publish(importer, "1", moved) == {"unchanged": 1, "changed": 1}
+    assert importer.values("sourceKey") == {"review": "1", "review-2022-12-31": "3"}
+
+
 @pytest.mark.parametrize("year", [2021, None])
 def test_repeated_slug_without_different_dates_is_an_error(importer, year):
     """Of all but a stored one. The errors name each other."""
