@@ -68,6 +68,14 @@ def test_restore_needs_yes_and_reports_what_it_exposes_again(run, backup, client
     assert (again.exit_code, again.stderr) == (0, f"Restored from {backup}.\n")
 
 
+def test_restore_reports_a_valid_key_although_another_one_has_its_id(run, backup, sql):
+    assert run("keys", "revoke", "1").exit_code == 0
+    sql("UPDATE api_key SET id = 2")
+    assert run("keys", "create", "Acme").exit_code == 0
+    sql("UPDATE api_key SET id = 1 WHERE revoked_at IS NULL")
+    assert "valid again: 1." in run("database", "restore", backup, "--yes").stderr
+
+
 def test_database_that_is_restored_from_itself_stays_the_same(run, backup, client, database):
     assert run("database", "restore", database, "--yes").exit_code == 0
     assert titles(client) == NEW

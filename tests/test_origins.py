@@ -258,6 +258,7 @@ def test_date_is_not_appended_if_another_article_has_that_slug(importer):
     [
         ({"id": "id-0001", "slug": "new"}, "a"),
         ({"slug": "a"}, "a"),
+        ({"slug": "a", "source": "csv", "sourceKey": "a"}, "a"),
         ({"id": "unknown", "slug": "new"}, None),
         ({"slug": "new"}, None),
     ],
@@ -281,6 +282,13 @@ def test_own_article_belongs_to_a_named_source_from_then_on(importer, save, key)
     assert origin_of(importer.only()) == ("shop", "id-0001" if key == "id" else "slug-1")
     importer.run("import", {"feed.json": json.dumps([minimal_json(1, status="draft")])}, "--source", "shop")
     assert importer.states() == {"slug-1": "draft"}
+
+
+def test_views_follow_the_source_of_an_edited_article(importer, save):
+    for views in (5, 9):
+        importer.run("import", {"feed.json": json.dumps(minimal_json(1, views=views))}, "--source", "shop")
+        save({"id": "id-0001", "slug": "slug-1", "title": "Mine", "contentHtml": ""})
+        assert (importer.only()["title"], importer.only()["views"]) == ("Mine", views)
 
 
 MISTAKES = {  # records over article 1, which has an origin, and what the error says

@@ -172,7 +172,7 @@ def test_posts_in_the_trash_are_withheld_if_they_are_stored(importer):
 
 # The brake
 
-TWELVE = [f"a{number}" for number in range(12)]
+TWELVE = [f"a{number}{'x' * 90}" for number in range(12)]
 HEAD = "slug,title,body,date,draft\n"
 
 
@@ -198,6 +198,7 @@ def test_import_that_changes_more_than_a_quarter_needs_yes(importer, change, num
     files = {"a.csv": HEAD + change(TWELVE[:number]) + table(TWELVE[number:], f"{PAST},no")}
     dry_run = importer.run("import", files, MISSING, "--dry-run")
     assert (dry_run.exit_code, "--yes" in dry_run.stderr) == (0, number == 4)
+    assert all(len(line) <= 300 for line in dry_run.stderr.splitlines())
     assert "--yes" not in importer.run("import", files, MISSING, "--dry-run", "--yes").stderr
     result = importer.run("import", files, MISSING)
     if number == 4:
