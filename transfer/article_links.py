@@ -11,7 +11,6 @@ For example, the posts of a blog at https://old.example move to the customer's s
 
 from collections.abc import Iterator, Mapping
 from html import escape, unescape
-from itertools import zip_longest
 
 from content.urls import NOT_RELATIVE, article_url, change_urls, has_same_host, is_same_page, page_key, split_page
 from converters.article_urls import RELATIVE_URLS
@@ -32,10 +31,10 @@ class ArticleLinks:
         self._by_origin = {article.origin: article for article in slugs if article.origin}
         self._by_page: dict[str, SourceArticle] = {}
         public = [article for article in slugs if article.origin and article.claim == "published"]
-        # An address that an article has now wins over one that another had once: the first page is the present one.
-        for column in zip_longest(*(article.pages for article in public)):
-            for article, page in zip(public, column, strict=True):
-                if page is not None:
+        # An address that an article has now, its first page, wins over one that another had once.
+        for part in slice(1), slice(1, None):
+            for article in public:
+                for page in article.pages[part]:
                     self._by_page.setdefault(page, article)
         for article in public:
             new_page = page_key(*split_page(article_url(site, slugs[article])))

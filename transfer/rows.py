@@ -37,7 +37,7 @@ class RowBuilder:
         decided = publication._asdict()
         if stored and article.origin and stored["text_edited"]:
             views = article.row.get("views", stored["views"])
-            return {**stored, **decided, "views": views, **self._origin_and_flags(article, stored, stored)}
+            return {**stored, **decided, "views": views, **self._origin(article, stored, stored)}
         row: ArticleRow = dict(article.row)
         if stored:
             kept = {name: stored[name] for name in (*PRESERVED_COLUMNS, "authors")}
@@ -48,29 +48,35 @@ class RowBuilder:
         row.setdefault("created_at", self._publication_or_now(row["published_at"]))
         row["schema_markup"] = self._custom_markup(row, stored)
         row["updated_at"] = self._updated_at(article, row, stored)
-        return row | self._origin_and_flags(article, row, stored) | {"customer_id": self.customer_id}
+        row |= {**self._origin(article, row, stored), **self._flags(article, row, stored)}
+        return row | {"customer_id": self.customer_id}
 
-    def _origin_and_flags(self, article: SourceArticle, row: ArticleRow, stored: ArticleRow | None) -> ArticleRow:
-        """Return the columns of an article's origin, and the flags that say what is yours.
+    def _origin(self, article: SourceArticle, row: ArticleRow, stored: ArticleRow | None) -> ArticleRow:
+        """Return the columns that say where an article comes from."""
+        if article.origin:
+            return {"source": article.origin.source, "source_key": article.origin.key}
+        known = stored or row
+        return {"source": known.get("source"), "source_key": known.get("source_key")}
+
+    def _flags(self, article: SourceArticle, row: ArticleRow, stored: ArticleRow | None) -> ArticleRow:
+        """Return the columns that say what is yours.
 
         What an article in a format of this service without a source changes in one that has an origin is yours.
         """
         if article.origin:
-            origin: ArticleRow = {"source": article.origin.source, "source_key": article.origin.key}
-            return origin | {name: stored[name] if stored else False for name in FLAGS}
+            return {name: stored[name] if stored else False for name in FLAGS}
         if not stored:
-            origin = {"source": row.get("source"), "source_key": row.get("source_key")}
-            return origin | {name: row.get(name, False) for name in FLAGS}
-        changes = {
-            "text_edited": any(row[name] != stored[name] for name in (*CONTENT_COLUMNS, "created_at", "updated_at")),
-            "publication_edited": any(row[name] != stored[name] for name in ("status", "published_at")),
+            return {name: row.get(name, False) for name in FLAGS}
+        has_origin = stored["source"] is not None
+        new_text = any(row[name] != stored[name] for name in (*CONTENT_COLUMNS, "created_at", "updated_at"))
+        new_publication = any(row[name] != stored[name] for name in ("status", "published_at"))
+        flags = {
+            "text_edited": stored["text_edited"] or (has_origin and new_text),
+            "publication_edited": stored["publication_edited"] or (has_origin and new_publication),
         }
-        flags = {}
-        for name, has_changed in changes.items():
-            flags[name] = stored[name] or (has_changed and stored["source"] is not None)
-            if self.takes_flags and row.get(name, stored[name]) != stored[name]:
-                flags[name] = row[name]
-        return {"source": stored["source"], "source_key": stored["source_key"], **flags}
+        if self.takes_flags:  # if they were edited themselves
+            flags |= {name: row[name] for name in FLAGS if row.get(name, stored[name]) != stored[name]}
+        return flags
 
     def _custom_markup(self, row: ArticleRow, stored: ArticleRow | None) -> str | None:
         """Return the given structured data, or None if it equals the generated one, which follows later changes.
