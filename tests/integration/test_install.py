@@ -180,6 +180,7 @@ def test_fresh_debian_serves_behind_nginx_and_is_upgraded(machine):
 @as_root
 def test_commands_write_files_in_the_folder_of_the_user(machine):
     """Pages name files without a folder."""
+    machine.run_as_user('flask keys create "My Site"')
     machine.run_as_user(
         "\n".join(documented("Back up and restore")).replace("restore backup.db", "restore backup.db --yes")
     )
