@@ -1,6 +1,8 @@
 """`flask articles edit` and `new`: change or write an article in an editor."""
 
+import shlex
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -14,18 +16,17 @@ from commands.support.import_result import print_result
 from commands.support.lookup import find_articles, get_articles, get_articles_again, get_customer, get_customer_again
 from commands.support.session import command_session
 from commands.support.terminal import echo
-from converters.slugs import slug_from_title
-from converters.source_articles import ImportProblem, SourceArticle, SourceOptions
+from converters.front_matter import parse_front_matter
+from converters.source_articles import ImportProblem, SourceError, SourceOptions, unreadable_problem
 from models import Customer
 from schema_fields import format_timestamp
 from schemas import ArticleImportSchema
-from transfer.article_files import format_article
+from transfer.article_files import EXPORTED_FIELDS, format_article, parse_own_file
 from transfer.checks import CheckedArticles, check_articles
 from transfer.imports import report_notes, write_articles
 from transfer.plan import ImportOptions
 from transfer.records import export_articles
 from transfer.report import ImportReport
-from transfer.sources import read_sources
 
 CHANGED = (
     "The article was changed while the editor was open. Add that change to your text first: "
@@ -55,7 +56,7 @@ def new(slug: str | None, customer: str | None) -> None:
     with command_session(writes=False):
         owner = get_customer(customer, for_changes=True)
         if slug and find_articles(owner, (slug,)):
-            raise click.ClickException(f"There is already an article {slug!r}. To change it: flask articles edit SLUG")
+            raise click.ClickException(f"{slug!r} exists. To change it: flask articles edit {shlex.quote(slug)}")
     require_terminal()
     original = _blank_article(slug or "")
     # Without quotation marks, the fields are easier to fill in: It's would have to be written as 'It''s'.
@@ -121,7 +122,7 @@ def _change(path: str, original: ExportedArticle, articles: list[Any], owner: Cu
     with command_session(writes=True):
         customer = get_customer_again(owner)
         current = _read_article(customer, get_articles_again(customer, articles))
-        if current | {"views": 0} != original | {"views": 0}:
+        if format_article(current | {"views": 0}) != format_article(original | {"views": 0}):
             raise click.ClickException(CHANGED)
         result = write_articles(customer, checked, report, ImportOptions(takes_flags=True))
         changed = _read_article(customer, articles)
@@ -135,15 +136,17 @@ def _change(path: str, original: ExportedArticle, articles: list[Any], owner: Cu
 def _check_file(path: str, original: ExportedArticle, report: ImportReport) -> CheckedArticles:
     """Return the article of the saved file, if it is valid. Problems go to the report."""
     options = SourceOptions(site="", zone=current_app.config["TIMEZONE"])
-    items = list(read_sources([path], options, None))
-    for article in items:
-        if not isinstance(article, SourceArticle):
-            continue
-        if article.fields.get("id") != original["id"]:  # missing from a file that is not recognized as our own
-            reason = f"Cannot be changed. Set it back to {original['id']!r}, and restore any field that you removed."
-            return check_articles([ImportProblem(path, reason, "id")], report)
-        if article.fields.get("views") == original["views"]:
-            del article.fields["views"]  # The views may have increased since.
-        if not article.fields.get("slug"):
-            article.fields["slug"] = slug_from_title(str(article.fields.get("title") or ""))
-    return check_articles(items, report)
+    try:
+        fields, content = parse_front_matter(Path(path).read_bytes())
+        article = parse_own_file(path, fields, content, options)
+    except SourceError as error:
+        return check_articles([unreadable_problem(path, error)], report)
+    if not article:
+        removed = ", ".join(sorted(EXPORTED_FIELDS - fields.keys()))
+        return check_articles([ImportProblem(path, f"Restore these fields: {removed}.")], report)
+    if article.fields["id"] != original["id"]:
+        reason = f"Cannot be changed. Set it back to {original['id']!r}."
+        return check_articles([ImportProblem(path, reason, "id")], report)
+    if article.fields["views"] == original["views"]:
+        del article.fields["views"]  # The views may have increased since.
+    return check_articles([article], report)

@@ -5,6 +5,8 @@ from typing import IO, NamedTuple
 from urllib.error import HTTPError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+from werkzeug.urls import iri_to_uri
+
 from content.urls import has_same_host
 from converters.source_articles import SourceError
 
@@ -28,7 +30,8 @@ def request(url: str, advice: str, if_denied: str, key: str | None = None) -> Re
     """
     headers = {"User-Agent": "article-delivery-api"} | ({"x-api-key": key} if key else {})
     try:
-        with build_opener(_CheckedRedirects).open(Request(url, headers=headers), timeout=TIMEOUT_SECONDS) as response:  # noqa: S310
+        opened = Request(iri_to_uri(url), headers=headers)  # noqa: S310
+        with build_opener(_CheckedRedirects).open(opened, timeout=TIMEOUT_SECONDS) as response:
             content = response.read(None if key else MAX_LENGTH + 1)
     except HTTPError as error:
         error.close()

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from importer import SITE, post
 
 from converters.front_matter import parse_front_matter
-from transfer.article_files import format_article, parse_article_file
+from converters.source_articles import SourceOptions
+from transfer.article_files import format_article, parse_own_file
 
 MARKUP = {"@graph": [{"@type": "Thing", "<<": {"<<": 1}, "n": 1.0, "m": 1e22, "x" * 2000: [True, None, "a\u2028"]}]}
 SPECIAL = (
@@ -24,9 +25,11 @@ NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**63
 @settings(max_examples=150, deadline=None)
 @example("---", SPECIAL, "---\n", MARKUP)
 def test_article_file_round_trips(title, keywords, content, markup):
-    record = {"title": title, "keywords": list(keywords), "readTime": 1.5, "schemaMarkup": markup}
-    record["contentHtml"] = content
-    assert parse_article_file("a.html", *parse_front_matter(format_article(record)), UTC).fields == record
+    record = {"id": "1", "title": title, "slug": "a", "status": "draft", "views": 0}
+    record |= dict.fromkeys(["createdAt", "updatedAt"], "2026-01-31T09:30:00+00:00")
+    record |= {"keywords": list(keywords), "readTime": 1.5, "schemaMarkup": markup, "contentHtml": content}
+    fields, text = parse_front_matter(format_article(record))
+    assert parse_own_file("a.html", fields, text, SourceOptions("", UTC)).fields == record
 
 
 OWN = """---

@@ -170,13 +170,13 @@ def test_editor_without_a_change_changes_nothing(run_editor, save, sql, tmp_path
     assert (stored(sql), list(tmp_path.glob("article-*"))) == (before, [])
 
 
-def test_editor_that_does_not_start_is_a_one_line_error(articles, save, monkeypatch):
+def test_editor_that_does_not_start_is_a_one_line_error(articles, save, monkeypatch, tmp_path):
     save(article_json(1))
     monkeypatch.setattr("commands.support.editor.can_ask", lambda: True)
     monkeypatch.setenv("VISUAL", "no-such-editor")
-    result = articles("edit", "slug-1")
-    assert_rejected(result, "EDITOR")
-    assert "was saved" not in result.stderr
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert_rejected(articles("edit", "slug-1"), "EDITOR")
+    assert list(tmp_path.glob("article-*")) == []
 
 
 @pytest.mark.parametrize("command", [["edit", "slug-1"], ["new"], ["new", "b"]])
@@ -199,6 +199,12 @@ def test_text_that_was_not_imported_is_saved(edit, articles, save, sql, tmp_path
     assert sql("SELECT title FROM article") == [("My precious words",)]
 
 
+def test_saved_text_of_a_new_article_can_be_imported(run_editor, importer, tmp_path):
+    text = saved_text(run_editor(["new"], lambda text: WRITE(text).replace("views: 0", "views: x"))[0], tmp_path)
+    importer.run("import", {"mine.md": text.replace("views: x", "views: 0")})
+    assert importer.states() == {"it-s-spring": "draft"}
+
+
 def test_edit_keeps_the_id_and_uses_the_time_zone(app, edit, save, articles, monkeypatch):
     monkeypatch.setitem(app.config, "TIMEZONE", parse_time_zone("Europe/Berlin"))
     save(article_json(1, publishedAt=FUTURE))
@@ -206,7 +212,8 @@ def test_edit_keeps_the_id_and_uses_the_time_zone(app, edit, save, articles, mon
     assert result.exit_code == 1
     assert "id: Cannot be changed. Set it back to 'id-0001'" in result.stderr
     assert "--skip-invalid" not in result.stderr
-    assert "'id-0001'" in edit("slug-1", replace(("id: id-0001\n", "")))[0].stderr
+    removed = replace(("id: id-0001\n", ""), ("views: ", "view: "))
+    assert "Restore these fields: id, views." in edit("slug-1", removed)[0].stderr
     change = replace((FUTURE, "2027-07-01 08:00"), ("slug-1", "new"))
     assert edit("slug-1", change)[0].exit_code == 0
     (record,) = exported(articles("export"))
@@ -234,6 +241,12 @@ def test_edit_is_rejected_if_the_article_has_changed(app, edit, save, sql, tmp_p
     assert (result.stdout, len(opened), conflict in result.stderr) == ("", 1, True)
     assert "title: Mine\n" in saved_text(result, tmp_path)
     assert ("Mine",) not in sql("SELECT title FROM article")
+
+
+def test_article_with_its_own_markup_can_be_edited(edit, save, sql):
+    save(article_json(1, schemaMarkup=MARKUP))
+    assert edit("slug-1", MINE)[0].exit_code == 0
+    assert sql("SELECT title FROM article") == [("Mine",)]
 
 
 def test_edit_keeps_the_views_that_were_counted_since(edit, save, sql):

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from helpers import json_lines, minimal_json
+from helpers import LISTS, json_lines, minimal_json
 from importer import counts, ghost, post, wordpress
 
 TABLE = "slug,title,date,body\n"
@@ -282,6 +282,16 @@ def test_own_article_belongs_to_a_named_source_from_then_on(importer, save, key)
     assert origin_of(importer.only()) == ("shop", "id-0001" if key == "id" else "slug-1")
     importer.run("import", {"feed.json": json.dumps([minimal_json(1, status="draft")])}, "--source", "shop")
     assert importer.states() == {"slug-1": "draft"}
+
+
+def test_markup_that_would_be_derived_is_not_stored(importer, save, client):
+    """An article of another instance, for example."""
+    save(minimal_json(1))
+    feed = {"feed.json": client.get(LISTS[0]).text}
+    importer.run("delete", "slug-1", "--yes")
+    importer.run("import", feed, "--source", "shop")
+    assert "schemaMarkup" not in importer.only()
+    assert counts(importer.run("import", feed, "--source", "shop")) == {"unchanged": 1}
 
 
 def test_views_follow_the_source_of_an_edited_article(importer, save):

@@ -1,12 +1,12 @@
 """Article files of this service: front matter in YAML, then the content in HTML or Markdown."""
 
-from datetime import tzinfo
 from typing import Any
 
 import orjson
 
 from converters.front_matter import dump_front_matter
 from converters.markdown import render_markdown
+from converters.slugs import slug_from_title
 from converters.source_articles import DATE_FIELDS, SourceArticle, SourceOptions
 from converters.values import normalize_date, parse_scalars
 from transfer.json_files import own_article
@@ -18,26 +18,18 @@ EXPORTED_FIELDS = {"id", "title", "slug", "status", "createdAt", "updatedAt", "v
 def parse_own_file(where: str, fields: dict[str, Any], content: str, options: SourceOptions) -> SourceArticle | None:
     """Return the article of a parsed file if this service wrote it, or None if the file is another system's.
 
-    `where` is the file's path, and `fields` and `content` are as `parse_front_matter` returns them.
+    `where` is the file's path, and `fields` and `content` are as `parse_front_matter` returns them. HTML is taken
+    verbatim, Markdown is rendered. An empty slug is made from the title.
     """
     if not fields.keys() >= EXPORTED_FIELDS:
         return None
-    return parse_article_file(where, fields, content, options.zone, options.source)
-
-
-def parse_article_file(
-    where: str, fields: dict[str, Any], content: str, zone: tzinfo, source: str = ""
-) -> SourceArticle:
-    """Return the article of a file that this service wrote.
-
-    `fields` are its front matter. HTML is taken verbatim, Markdown is rendered. `zone` applies to times without one.
-    """
     is_html = where.lower().endswith(".html")
     html = content.removesuffix("\n") if is_html else render_markdown(content)  # the last line feed is the file's
-    article = own_article(where, parse_scalars(fields) | {"contentHtml": html}, source)
+    slug = fields["slug"] or slug_from_title(str(fields["title"] or ""))
+    article = own_article(where, parse_scalars(fields) | {"contentHtml": html, "slug": slug}, options.source)
     for name in fields.keys() & DATE_FIELDS:
         if fields[name] is not None:
-            normalize_date(article, name, fields[name], zone)
+            normalize_date(article, name, fields[name], options.zone)
     return article
 
 

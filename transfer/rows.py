@@ -46,8 +46,11 @@ class RowBuilder:
             row = {"id": str(uuid4()), "views": 0, "authors": "[]", **row}
         row |= {**decided, "slug": slug, **search_columns(row["title"], slug)}
         row.setdefault("created_at", self._publication_or_now(row["published_at"]))
+        if not stored:
+            row.setdefault("updated_at", self._publication_or_now(row["published_at"]))
         row["schema_markup"] = self._custom_markup(row, stored)
-        row["updated_at"] = self._updated_at(article, row, stored)
+        if stored:
+            row["updated_at"] = self._updated_at(article, row, stored)
         row |= {**self._origin(article, row, stored), **self._flags(article, row, stored)}
         return row | {"customer_id": self.customer_id}
 
@@ -91,11 +94,9 @@ class RowBuilder:
         generated = [generate_schema_markup({**row, "updated_at": time}, self.publisher) for time in times]
         return None if orjson.loads(given) in map(orjson.loads, generated) else given
 
-    def _updated_at(self, article: SourceArticle, row: ArticleRow, stored: ArticleRow | None) -> datetime:
-        """Return when the article was last changed."""
+    def _updated_at(self, article: SourceArticle, row: ArticleRow, stored: ArticleRow) -> datetime:
+        """Return when a stored article was last changed."""
         given: datetime | None = row.get("updated_at")
-        if not stored:
-            return given or self._publication_or_now(row["published_at"])
         if given and article.origin:  # so that an improved converter does not date the entire archive today
             return given
         before: datetime = stored["updated_at"]

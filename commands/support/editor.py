@@ -7,6 +7,7 @@ from tempfile import NamedTemporaryFile
 
 import click
 
+from commands.support.command_errors import report_errors
 from commands.support.terminal import UnconfirmedError, can_ask, echo
 
 
@@ -25,19 +26,25 @@ def edit_text(original: bytes, suffix: str, save: Callable[[str], None], custome
     with NamedTemporaryFile(prefix="article-", suffix=suffix, delete=False) as temporary:
         temporary.write(original)
     file = Path(temporary.name)
+    name = ["--customer", customer] if customer else []
+    command = shlex.join(["flask", "articles", "import", str(file), *name])
+    saved = f"Your text was saved in {file}. Once it is correct, import it: {command}"
     try:
-        _open_editor(file)
+        with report_errors():
+            _open_editor(file)
+            if _has_changed(file, original):
+                save(str(file))
+            else:
+                echo("Nothing was changed.")
+    except click.ClickException as error:
         if _has_changed(file, original):
-            save(str(file))
-        else:
-            echo("Nothing was changed.")
+            raise click.ClickException(f"{error.message}\n{saved}") from error
         file.unlink(missing_ok=True)
-    except BaseException:  # such as a signal: the editor survives it
-        if _has_changed(file, original):
-            name = ["--customer", customer] if customer else []
-            command = shlex.join(["flask", "articles", "import", str(file), *name])
-            echo(f"Your text was saved in {file}. Once it is correct, import it: {command}", err=True)
         raise
+    except KeyboardInterrupt:  # which the editor survives
+        echo(saved, err=True)
+        raise
+    file.unlink(missing_ok=True)
 
 
 def _open_editor(file: Path) -> None:
