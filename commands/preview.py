@@ -22,7 +22,7 @@ from models import Article, Customer
 from schemas import API_PATH
 from serving.listener import base_url, listen
 from serving.server import serve_in_thread
-from storage.queries import IS_PUBLISHED, NEXT_PUBLICATION, AccessRule
+from storage.queries import IS_PUBLISHED, AccessRule
 
 HOST = "127.0.0.1"
 # Any site could otherwise make its own name resolve to 127.0.0.1, and read the preview in a visitor's browser.
@@ -72,7 +72,6 @@ def _preview_rule(customer: Customer, key: str, only: tuple[str, ...]) -> Access
         key_owner=owner.where(is_key, *is_customer),
         is_visible=or_(IS_PUBLISHED, Article.slug.in_(only)) if only else true(),
         published_at=case((keeps_date, Article.published_at), else_=started_at),
-        next_publication=NEXT_PUBLICATION,
     )
 
 

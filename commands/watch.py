@@ -22,7 +22,7 @@ from schemas import RESPONSE_COLUMNS
 from storage import StorageError
 from storage.changes import change_detector
 from storage.engine import close_connections
-from storage.queries import BATCH_SIZE, PUBLIC
+from storage.queries import BATCH_SIZE, NEXT_PUBLICATION, PUBLIC
 
 POLL_SECONDS = 0.9
 SETTLE_SECONDS = 2  # in which other changes may follow, before COMMAND runs
@@ -79,7 +79,7 @@ class PublishedArticles:
         rows = select(*COLUMNS).where(*PUBLIC.visible).order_by(Article.id)
         for row in db.session.execute(rows, parameters, execution_options={"yield_per": BATCH_SIZE}):
             digest.update(repr(tuple(row)).encode())
-        self._next_publication = db.session.scalar(PUBLIC.next_publication, parameters)
+        self._next_publication = db.session.scalar(NEXT_PUBLICATION, parameters)
         self.customer = customer.name
         self.change_count += digest.digest() != self._digest
         self._digest = digest.digest()

@@ -59,7 +59,6 @@ class AccessRule:
     key_owner: Select[int, str, str, int]  # as `OWNER_BY_KEY`
     is_visible: ColumnElement[bool]  # of an article of the customer
     published_at: SQLColumnExpression[datetime | None]
-    next_publication: Select[datetime | None]  # when the next article becomes visible without a commit, or NULL
 
     @cached_property
     def visible(self) -> tuple[ColumnElement[bool], ...]:
@@ -69,7 +68,7 @@ class AccessRule:
     @cached_property
     def count(self) -> Select[int, datetime | None]:
         """The number of visible articles, and `next_publication_at`."""
-        next_publication_at = self.next_publication.scalar_subquery().label("next_publication_at")
+        next_publication_at = NEXT_PUBLICATION.scalar_subquery().label("next_publication_at")
         return select(func.count(), next_publication_at).select_from(Article).where(*self.visible)
 
     @cached_property
@@ -80,12 +79,7 @@ class AccessRule:
 
 
 # the rule of every service
-PUBLIC = AccessRule(
-    key_owner=OWNER_BY_KEY,
-    is_visible=IS_PUBLISHED,
-    published_at=Article.published_at,
-    next_publication=NEXT_PUBLICATION,
-)
+PUBLIC = AccessRule(key_owner=OWNER_BY_KEY, is_visible=IS_PUBLISHED, published_at=Article.published_at)
 
 
 def access_rule() -> AccessRule:
