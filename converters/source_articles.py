@@ -12,7 +12,7 @@ from converters.dates import parse_date
 DATE_FIELDS = {"publishedAt", "createdAt", "updatedAt"}
 # A guess in one of these could publish, move or lose something.
 DECISIVE_FIELDS = {"id", "title", "slug", "contentHtml", "status", *DATE_FIELDS}
-MAX_SHOWN_TITLE = 80  # characters
+MAX_SHOWN_TITLE = 40
 MAX_DETAIL = 80  # characters of a note's detail
 EMPTY_VALUES: tuple[Any, ...] = (None, "", [], {})  # what missing values look like
 TRUE_WORDS = ("true", "yes", "on", "y", "wahr")

@@ -239,7 +239,7 @@ def test_result_does_not_depend_on_the_order_of_articles(app, run, articles, exp
 
 
 def test_errors_name_the_article_field_value_and_reason(errors, exported):
-    shown = f"'{'x' * 79}…'"
+    shown = f"'{'x' * 59}…'"
     expected = [
         ("line 2, slug 'slug-2': bannerUrl: 'https://www.example.com/Größe 3.jpg'", "%20"),
         ("line 2, slug 'slug-2': readTime: '3'", "number of minutes"),

@@ -15,7 +15,7 @@ from transfer import ImportFailedError
 MAX_REASONS = 20
 MAX_EXAMPLES = 3
 MAX_LINE_LENGTH = 300  # characters
-MAX_VALUE_LENGTH = 80  # characters
+MAX_VALUE_LENGTH = 60  # characters, so that three values and a reason fit in a line
 
 NamesByNote = dict[Note, Counter[str]]  # slugs, URLs or names of files, which may be empty
 
