@@ -21,6 +21,7 @@ def get(app, path, key=None, **headers):
 def test_missing_key_is_a_401_that_names_the_header(app):
     response = app.test_client().get("/api/public/v1/articles")
     assert response.status_code == 401
+    assert "WWW-Authenticate" in response.headers
     assert response.get_json()["code"] == "missing_key"
     assert "x-api-key" in response.get_json()["detail"]
 

@@ -47,6 +47,10 @@ def test_gzip_is_used_if_the_client_accepts_it(client, large):
         assert (gzip.decompress(response.data) if accepted in GZIP else response.data) == plain
 
 
+def test_small_response_is_not_compressed(client):
+    assert "Content-Encoding" not in client.get(FULL, headers={"Accept-Encoding": "gzip"}).headers
+
+
 @pytest.mark.parametrize("path", [*ENDPOINTS, "/healthz", "/openapi.json"])
 def test_head_is_get_without_the_body(client, path):
     head, get = client.head(path), client.get(path)

@@ -184,7 +184,7 @@ def test_log_has_one_line_per_request_and_no_keys(site):
     user, path = f"{site.customer}/{key_id}", LISTS[0]
     responses = {
         f"GET {path} 200 %d bytes {user}": site.get(f"{path}?q=secret&x-api-key={site.key}"),
-        f"GET {path} 304 %d bytes {user}": site.get(path, If_None_Match="*"),
+        f"GET {path} 304 %d bytes {user}": site.get(f"{path}?q=secret", If_None_Match="*"),  # from the cache
         f"GET {path} 401 %d bytes -": site.get(path, x_api_key=site.key + "wrong"),
         f"OPTIONS {SITEMAP} 200 %d bytes -": site.get(SITEMAP, "OPTIONS"),
         f"GET {'/no%0A%1B%5B31mwhere/':x<200} 404 %d bytes -": site.get("/no%0a%1b[31mwhere/" + "x" * 5000),
@@ -198,6 +198,13 @@ def test_log_has_one_line_per_request_and_no_keys(site):
     assert [line[1] + line[2] for line in found] == [
         line.replace("%d", str(len(response.body))) for line, response in responses.items()
     ]
+
+
+def test_log_level_warning_omits_requests(start):
+    server = start(LOG_LEVEL="warning")
+    assert helpers.get(server, "/nowhere").status == 404
+    assert server.stop() == 0
+    assert "/nowhere" not in server.log()
 
 
 # Starting
@@ -224,12 +231,15 @@ def test_start_prints_the_url_the_database_and_first_commands(shared):
     assert "python seed.py" in others[1]
 
 
-def test_start_prints_the_database_without_its_password(app, capsys, monkeypatch):
+def test_database_is_printed_and_logged_without_its_password(app, sql, capsys, caplog, monkeypatch):
     with app.app_context():
         url = make_url("postgresql+psycopg://ann:secret@db/articles?sslpassword=secret")
         monkeypatch.setattr(db.engine, "url", url)
         print_start_message("127.0.0.1", 8000)
-    assert "Database: postgresql+psycopg://ann:***@db/articles\n" in capsys.readouterr().out
+    sql("DROP TABLE article")
+    assert app.test_client().get("/healthz").status_code == 503
+    for printed in (capsys.readouterr().out, caplog.text):
+        assert ("//ann:***@db/articles" in printed, "secret" in printed) == (True, False)
 
 
 # Stopping

@@ -60,11 +60,14 @@ CONFIGURATIONS = {
 def test_configuration_is_validated_like_the_environment(database, monkeypatch, name):
     monkeypatch.setenv("THREADS", "9")
     monkeypatch.setenv("CACHE_MB", "1")
-    app = create_app({name: database_url(database), "TESTING": True} | CONFIGURATIONS[name])
+    monkeypatch.setenv("DATABASE_URL", "sqlite:///other.db")
+    flask_settings = {"TESTING": True, "SQLALCHEMY_ENGINE_OPTIONS": {"pool_recycle": 60}}
+    app = create_app({name: database_url(database)} | flask_settings | CONFIGURATIONS[name])
     names = "CACHE_MB", "CORS_ORIGINS", "THREADS", "TESTING"
     assert [app.config[setting] for setting in names] == [7, ORIGINS, 9, True]
     with app.app_context():
         assert db.engine.url == make_url(database_url(database))
+        assert db.engine.pool._recycle == 60
 
 
 def test_env_example_lists_each_default(env_file):
@@ -126,6 +129,14 @@ def test_unusable_address_is_a_one_line_error(database, monkeypatch, host):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         variables = {"HOST": host, "PORT": str(listener.getsockname()[1]), "DATABASE_URL": database_url(database)}
         assert_rejected(CliRunner().invoke(main, env=variables), f"HOST {host}", f"PORT {variables['PORT']}")
+
+
+def test_threads_are_those_of_the_settings(database, monkeypatch):
+    used = []
+    monkeypatch.setattr("app.log_to_stderr", lambda _level: None)
+    monkeypatch.setattr("app.server.serve", lambda _app, listener, threads: listener.close() or used.append(threads))
+    CliRunner().invoke(main, env={"THREADS": "7", "PORT": "0", "DATABASE_URL": database_url(database)})
+    assert used == [7]
 
 
 def test_engine_options_of_flask_are_added_to_ours():
