@@ -8,6 +8,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from threading import Timer
+from types import SimpleNamespace
 
 import helpers
 import pytest
@@ -155,6 +156,14 @@ def test_publish_prints_when_and_in_which_zone(app, articles, save, monkeypatch,
     assert json.loads(articles("export").stdout)["publishedAt"] == moment
 
 
+def test_articles_published_in_one_millisecond_are_ordered_by_id(articles, client, save):
+    save(minimal_json(1, **DRAFT), minimal_json(2, **DRAFT))
+    for slug, moment in {"slug-2": "2026-03-01T12:00:00.123001Z", "slug-1": "2026-03-01T12:00:00.123999Z"}.items():
+        with travel(moment, tick=False):
+            assert articles("publish", slug).exit_code == 0
+    assert [article["slug"] for article in client.get(LISTS[0]).get_json()["data"]] == ["slug-2", "slug-1"]
+
+
 def test_publish_updates_only_derived_structured_data(articles, client, save, sql):
     save(minimal_json(1, updatedAt="2026-02-01T00:00:00Z"), minimal_json(2, schemaMarkup=MARKUP))
     updated = sql("SELECT updated_at FROM article ORDER BY id")
@@ -233,6 +242,16 @@ def test_writers_wait_for_each_other_but_readers_do_not(articles, client, save, 
         Timer(1, writer.execute, ["COMMIT"]).start()
         assert articles("unpublish", "slug-1").stdout == "slug-1: draft\n"
     assert sql("SELECT slug, title FROM article WHERE status = 'draft'") == [("slug-1", "Theirs")]
+
+
+@pytest.mark.sqlite
+def test_writer_gives_up_after_a_minute(articles, save, database, monkeypatch):
+    save(minimal_json(1))
+    seconds = iter((0, 59, 61))
+    monkeypatch.setattr("storage.engine.time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    with helpers.other_writer(database):
+        assert_rejected(articles("unpublish", "slug-1"), "locked")
+    assert list(seconds) == []
 
 
 # Output

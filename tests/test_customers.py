@@ -35,6 +35,7 @@ def test_rename_updates_derived_structured_data(run, client, save, sql):
     assert (result.exit_code, result.stdout, result.stderr) == (0, "Renamed Acme to Söhne & Co.\n", "")
     assert publishers(client) == ["Söhne & Co", "given"]
     assert sql("SELECT * FROM article ORDER BY pk") == before
+    assert run("customers", "rename", "Söhne & Co", "SÖHNE & CO").exit_code == 0
 
 
 SITES = {
@@ -96,20 +97,23 @@ def test_delete_leaves_a_customer_that_took_the_name(run, key, sql, monkeypatch)
     assert sql("SELECT name FROM customer") == [("Acme",)]
 
 
-@pytest.mark.parametrize("command", [["import", "-"], ["publish", "slug-1"], ["edit", "slug-1"], ["new"]])
+CHANGES = ["import -", "publish slug-1", "publish --pending", "unpublish slug-1", "edit slug-1", "new"]
+
+
+@pytest.mark.parametrize("command", [*CHANGES, "delete slug-1 --yes"])
 def test_demo_customer_must_be_named_to_be_changed(run, save, sql, monkeypatch, command):
     monkeypatch.setenv("VISUAL", "true")
     sql(ADD_DEMO)
     monkeypatch.setattr("commands.support.editor.can_ask", lambda: True)
     save(minimal_json(1), customer="Demo")
     before = sql("SELECT * FROM article")
-    result = run("articles", *command)
+    result = run("articles", *command.split())
     assert_rejected(result, "--customer")
     assert "Demo" not in result.stderr
     assert sql("SELECT * FROM article") == before
-    named = run("articles", *command, "--customer", "Demo", input=json_lines([minimal_json(1)]))
-    assert named.exit_code == 0
     assert "slug-1" in run("articles", "list").stdout
+    named = run("articles", *command.split(), "--customer", "Demo", input=json_lines([minimal_json(1)]))
+    assert named.exit_code == 0
 
 
 def test_only_customer_besides_the_demo_is_the_default(app, run, save, sql):

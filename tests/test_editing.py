@@ -15,6 +15,7 @@ from time_machine import travel
 
 from models import db
 from schema_fields import parse_time_zone
+from storage.new_files import create_new_file
 
 MARKUP = {"@context": "https://schema.org", "@graph": [{"@type": "Thing", "n": 1.0}]}
 PUBLISH = helpers.read_page("docs/publish")
@@ -92,6 +93,13 @@ def test_export_to_a_file_is_complete_or_absent(importer, save, monkeypatch):
     ):
         assert_rejected(importer.run("export", *arguments), words, status=status)
     assert [path.name for path in (*importer.folder.glob("*.jsonl"), *importer.folder.glob("*.tmp"))] == ["all.jsonl"]
+
+
+def test_new_file_never_replaces_one_that_has_just_appeared(tmp_path):
+    target = tmp_path / "all.jsonl"
+    with pytest.raises(FileExistsError), create_new_file(target):
+        target.write_text("Theirs")
+    assert target.read_text() == "Theirs"
 
 
 # Edit
@@ -308,8 +316,9 @@ def test_new_refuses_a_slug_that_exists(run_editor, save, sql):
     result, opened = run_editor(["new", "slug-1"])
     assert (result.exit_code, "'slug-1'" in result.stderr, opened) == (1, True, [])
     slug = replace(("slug:", "slug: slug-1"))
-    result, _ = run_editor(["new"], lambda text: slug(WRITE(text)))
+    result, _ = run_editor(["new", "--customer", "Acme"], lambda text: slug(WRITE(text)))
     assert (result.stdout, "'slug-1'" in result.stderr) == ("", True)
+    assert re.search(r": flask articles import \S+\.md --customer Acme$", result.stderr, re.MULTILINE)
     assert stored(sql) == before
     assert run_editor(["new", "a b"])[0].exit_code == 2
 

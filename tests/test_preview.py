@@ -98,11 +98,11 @@ def test_preview_accepts_only_its_key_and_its_own_address(key, save, preview):
 
 
 def test_only_limits_the_preview_to_the_given_articles(articles, save, tmp_path, monkeypatch):
-    save(article_json(1), *(article_json(number, status="draft") for number in (2, 3, 4)))
+    save(article_json(1), *(article_json(number, status="draft") for number in (2, 3, 4)), article_json(5))
     only = "--only", "slug-2", "--only", "slug-1", "--only"
     monkeypatch.chdir(tmp_path)
     result = articles("preview", *only, "slug-4", "--", "sh", "-c", f"{READ}; exit 3")
     assert result.exit_code == 3, result.output
-    assert slugs(json.loads(Path("read.json").read_text())["data"]) == ["slug-4", "slug-2", "slug-1"]
+    assert slugs(json.loads(Path("read.json").read_text())["data"]) == ["slug-4", "slug-2", "slug-5", "slug-1"]
     assert "Acme (press Ctrl+C to stop)\nURL: http://127.0.0.1:" in result.stderr
     assert_rejected(articles("preview", *only, "nope", "--", "true"), "'nope'")

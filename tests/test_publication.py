@@ -12,6 +12,7 @@ from helpers import article_json, json_lines, minimal_json
 from importer import counts, ghost, post, wordpress
 from time_machine import travel
 
+from models import db
 from transfer.json_files import parse_json_lines
 
 OLDER, PAST, NEWER = "2025-12-01T08:00:00.000Z", "2026-01-31T09:30:00.000Z", "2026-02-01T00:00:00.000Z"
@@ -97,6 +98,7 @@ def test_decision_that_differs_from_the_source_is_yours(importer, imported, comm
     assert importer.only().get("publicationEdited", False) == is_yours
     assert ("publicationEdited" in printed) == is_yours
     assert "publicationEdited" not in importer.run(*command).stderr
+    assert importer.only().get("publicationEdited", False) == is_yours
 
 
 # Missing articles
@@ -336,8 +338,10 @@ def test_command_that_waits_never_writes_for_another_customer(importer, save, sq
     save(record, customer="Other")
     save(record)
     before = sql("SELECT * FROM article")
+    connections = []
 
     def replace():
+        connections.append(db.engine.pool.checkedout())
         for old, new in REPLACEMENTS[replacement]:
             sql("UPDATE customer SET name = ? WHERE name = ?", new, old)
 
@@ -346,6 +350,7 @@ def test_command_that_waits_never_writes_for_another_customer(importer, save, sq
     result = importer.articles_command(*command, "--customer", "Acme", input=new)
     assert (result.exit_code, "Acme" in result.stderr) == (1, True)
     assert sql("SELECT * FROM article") == before
+    assert connections == [0]  # no transaction meanwhile
 
 
 @pytest.mark.parametrize("command", [["delete", "a"], ["edit", "a"]], ids=["delete", "edit"])

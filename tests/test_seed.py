@@ -1,10 +1,11 @@
 """`python seed.py` and its demo data."""
 
 import re
+import subprocess
 
 import pytest
 from click.testing import CliRunner
-from helpers import LISTS, SITEMAP, application, article_json, create_key, database_url
+from helpers import LISTS, SITEMAP, application, article_json, create_key, database_url, subprocess_args
 
 import seed
 from app import main
@@ -79,13 +80,12 @@ def test_remove_keeps_own_articles_and_keys_of_demo(save, run_seed, get, sql):
     assert sorted(article["id"] for article in get(LISTS[0])["data"]) == sorted(article["id"] for article in own)
 
 
-def test_second_run_changes_nothing(run_seed, sql, monkeypatch):
-    """Even with another host and port."""
+def test_second_run_changes_nothing(run_seed, sql, database):
+    """Even in another process, with another host and port."""
     run_seed("--key", "demo")
     before = rows(sql)
-    monkeypatch.setenv("HOST", "0.0.0.0")  # noqa: S104
-    monkeypatch.setenv("PORT", "9000")
-    again = run_seed("--key", "demo")
+    variables = {"HOST": "0.0.0.0", "PORT": "9000"}  # noqa: S104
+    again = subprocess.run(**subprocess_args(database, "seed.py", "--key", "demo", **variables))
     assert (again.stderr, "0 new, 0 changed, 124 unchanged, 0 removed" in again.stdout) == ("", True)
     assert "--key" in run_seed().output
     assert rows(sql) == before
@@ -100,6 +100,11 @@ def test_changed_count_adds_or_removes_only_demo_articles(save, run_seed, sql, g
     assert rows(sql)[0][: len(thirty)] == thirty
     run_seed("--articles", "0")
     assert sorted(article["id"] for article in get(LISTS[0])["data"]) == ["demo-00004x", "demo-mine", "mine"]
+
+
+def test_short_key_is_not_shown_again(run, run_seed):
+    run_seed("--articles", "0", "--key", "demo")
+    assert "demo" not in run("keys", "list").stdout
 
 
 def test_key_that_cannot_be_used_is_rejected_and_nothing_written(app, run, run_seed, sql):

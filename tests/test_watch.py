@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from click.testing import Result
-from helpers import SITEMAP, article_json, create_key, iso, run_command, subprocess_args, wait_for
+from helpers import SITEMAP, article_json, create_key, iso, subprocess_args, wait_for
 from time_machine import travel
 
 from commands import watch as module
@@ -130,15 +130,14 @@ def test_watch_waits_for_a_missing_or_empty_database(watch, save, database, tmp_
     assert database.stat().st_size == 0  # with new tables, the service would reject every key
 
 
-def test_everything_that_the_api_shows_runs_the_command(watch, app, save):
+def test_everything_that_the_api_shows_runs_the_command(watch, sql):
     """Structured data contains the site and the authors; lists may be ordered by `createdAt`."""
-    events = {
-        2: lambda: run_command(app, "customers", "site", "Acme", "https://x.example/"),
-        7: lambda: save(article_json(1, authors=["Ann"])),
-        12: lambda: save(article_json(1, authors=["Ann"], createdAt="2020-01-01T00:00:00Z")),
-    }
-    watch.run(events)
-    assert watch.starts == [4, 9, 14]
+    changes = [f"UPDATE article SET {name} = '[]'" for name in ("authors", "keywords")]
+    changes.append("""UPDATE article SET schema_markup = '{"@graph": []}'""")
+    changes.append("UPDATE article SET created_at = '2020-01-01 00:00:00'")
+    changes.append("UPDATE customer SET site = 'https://x.example/{slug}'")
+    watch.run({5 * number: partial(sql, change) for number, change in enumerate(changes, start=1)})
+    assert watch.starts == [7, 12, 17, 22, 27]
 
 
 def test_watch_ends_if_its_customer_is_gone(watch, sql):
