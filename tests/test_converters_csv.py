@@ -36,9 +36,16 @@ def test_delimiters_in_quoted_names_of_columns_do_not_count(importer, notes):
         assert importer.only()["contentHtml"] == "<p>a</p>"
 
 
+@pytest.mark.parametrize(("used", "other"), [",;", ";,", "\t,"])
+def test_delimiter_splits_the_header_into_the_most_columns(importer, used, other):
+    importer.imports({"a.csv": f"title{used}body{used}a{other}b\nA{used}x{used}\n"})
+    assert importer.only()["title"] == "A"
+
+
 STATEMENTS = [  # a column, its cells in two rows, and the states of these
     ("Draft?", "WAHR", "Falsch", "draft", "published"),
     ("visible", "0", "1", "draft", "published"),
+    ("publish", "nein", "Wahr", "draft", "published"),
     ("state", "-2", "1", "draft", "published"),
     ("state", "in review", "published", "draft", "published"),
     ("state", "Texas", "in Ohio", "published", "published"),
@@ -60,17 +67,18 @@ def test_rows_with_the_same_slug_are_an_error_that_names_both(importer):
 
 
 def test_only_null_of_database_exports_is_empty(importer):
-    row = "A,x,2026-01-01,NULL,\\N,FALSE,null;x"
+    row = "null,x,2026-01-01,NULL,\\N,FALSE,null;x"
     assert importer.imports({"a.csv": f"title,body,date,description,draft,authors,tags\n{row}\n"}) == ""
     assert importer.only()["keywords"] == ["null;x"]
     assert "metaDesc" not in importer.only()
 
 
 def test_spreadsheet_errors_in_titles_and_slugs_are_errors(importer):
-    rows = "#REF!,a,x", "A,#N/A,x", "#1,c,x"
+    rows = "#REF!,a,x", "A,#N/A,x", "#NAME?,b,x", "#1,c,x"
     printed = importer.rejects({"a.csv": "\n".join(["Title,slug,Body", *rows])})
     assert re.findall(r"a.csv, (row \d).*?: (\w+: '.*?')", printed) == [
         ("row 2", "Title: '#REF!'"),
+        ("row 4", "Title: '#NAME?'"),
         ("row 3", "slug: '#N/A'"),
     ]
 

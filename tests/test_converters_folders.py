@@ -73,7 +73,8 @@ BROKEN = {
 
 @pytest.mark.parametrize("broken", BROKEN)
 def test_broken_file_is_an_error_but_not_missing(importer, tmp_path, broken):
-    files = {f"posts/{name}.md": post(title=name) for name in ("soup", "bread", "tea")}
+    code = "```\n<<<<<<< HEAD\n```"  # is no conflict
+    files = {f"posts/{name}.md": post(text=code, title=name) for name in ("soup", "bread", "tea")}
     importer.imports(files)
     (tmp_path / "posts/tea.md").unlink()
     del files["posts/tea.md"]
@@ -92,7 +93,8 @@ def test_translations_beside_their_original_are_not_imported(importer):
 def test_files_beside_an_index_are_reported_and_pending(importer):
     """They are resources of a page in Hugo. The index of the imported folder itself is a list of posts."""
     names = "index", "bread", "soup/index", "soup/supplier", "soup/parts/sources", "blog/index", "blog/_posts/tea"
-    report = importer.imports({f"posts/{name}.md": post(title=name) for name in names})
+    files = {f"posts/{name}.md": post("publish: true" if name == "soup/supplier" else "", title=name) for name in names}
+    report = importer.imports(files)
     assert re.search(r"beside or below an index.md.* \(2\): ", report)
     assert {slug for slug, state in importer.states().items() if state == "pending"} == {"sources", "supplier"}
 

@@ -95,6 +95,12 @@ def test_post_that_cannot_be_read_is_not_missing(importer):
     assert (result.exit_code, importer.states()) == (0, {"a0": "published", "a1": "published", "a2": "draft"})
 
 
+def test_small_numbers_may_repeat_in_the_exports_of_two_sites(importer):
+    for site in "ab":
+        importer.run("import", ghost({"id": 1, "slug": site}), "--source", site)
+    assert importer.states() == {"a": "pending", "b": "pending"}
+
+
 @pytest.mark.parametrize("version", ["003", "3.42.0"])
 def test_export_before_version_4_is_rejected(importer, version):
     data = json.loads(ghost({})["ghost.json"])["db"][0]["data"]

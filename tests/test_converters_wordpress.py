@@ -46,7 +46,8 @@ def details(article):
 
 
 def test_posts_are_imported_with_their_fields():
-    options = OPTIONS._replace(zone=ZoneInfo("Europe/Berlin"))
+    """The zone is for dates that WordPress does not give in UTC."""
+    options = OPTIONS._replace(zone=ZoneInfo("Asia/Tokyo"))
     articles = {a.fields.get("slug"): a for a in read_wordpress([str(PROJECT / "tests/data/wordpress.xml")], options)}
     assert articles["smørrebrød"].fields == {
         "title": "Fish & Chips",
@@ -64,7 +65,7 @@ def test_posts_are_imported_with_their_fields():
         '<!-- wp:latest-posts {"postsToShow":3} /-->',
     }
     assert articles["smørrebrød"].origin == ("wordpress:blog.example.com", "17")
-    assert articles["old"].fields["publishedAt"] == "2026-01-31T09:30:00+00:00"
+    assert articles["old"].fields["publishedAt"] == "2026-01-31T01:30:00+00:00"
     classic = articles["classic"].fields
     assert (classic["title"], classic["metaTitle"]) == ("Classic ]]> “quoted”", "Menu of March")
     assert classic["metaDesc"] == "In & out."
@@ -79,7 +80,7 @@ CLAIMS = {
         *({}, {"status": "future", "post_date_gmt": "2999-01-01 00:00:00"}),
         {"meta": {"_jetpack_newsletter_access": "everybody", "_members_access_role": ""}},
         {"post_date_gmt": NO_DATE, "post_date": DATE},
-        {"post_date_gmt": NO_DATE},
+        *({"post_date_gmt": NO_DATE}, {"title": "", "content": ""}),
         {name: f"\n  {value}\n" for name, value in (("post_type", "post"), ("status", "publish"), ("post_id", "7"))},
     ],
     "withheld": [
@@ -138,10 +139,11 @@ def test_post_without_a_usable_number_is_an_error(importer, number):
 
 def test_placeholders_in_titles_of_seo_plugins_are_filled_in(read):
     yoast = {"_yoast_wpseo_title": "%%title%% %%page%% %%sep%% %%sitename%% &amp;amp; more"}
-    rank_math = {"rank_math_title": "%title% %sep% %sitename% &amp;amp; more"}
+    rank_math = {"rank_math_title": "%title% %sep% %sitename% &amp;amp; more", "rank_math_description": "In short"}
     unknown = {"_yoast_wpseo_title": "%%parent_title%%"}
     first, second, third = read(*({"title": "Menu", "content": "x", "meta": x} for x in (yoast, rank_math, unknown)))
     assert first.fields["metaTitle"] == second.fields["metaTitle"] == "Menu - Café Blog & more"
+    assert second.fields["metaDesc"] == "In short"
     assert "metaTitle" not in third.fields
     assert details(third) == {(Subject.APPEARANCE, "%%parent_title%%")}
 
@@ -158,6 +160,7 @@ def test_files_of_one_blog_are_one_export_in_any_order(read, order):
     second = second.replace("<item>", f"<wp:author>{author}</wp:author><item>", 1)
     (article,) = read(*(first, second)[::order])
     assert (article.fields["bannerUrl"], article.fields["authors"]) == (f"{SITE}/30.jpg", ["Jane"])
+    assert details(read(first)[0]) == {(Subject.APPEARANCE, "Featured")}
 
 
 NEWS = {"post_type": "news", "content": "x"}
@@ -205,6 +208,12 @@ CONTENT = [  # content of a post, its HTML, and what is reported, if anything
 def test_content_shows_what_readers_saw_or_is_reported(render, content, html, reported):
     expected = {(Subject.APPEARANCE, reported)} if reported else set()
     assert render(content) == (html, expected)
+
+
+def test_report_of_an_export_names_the_site_as_the_remedy(importer):
+    content = f"[gallery ids='1']\n\n{VIDEO}\n\n<!-- wp:latest-posts /-->"
+    report = importer.imports({"a.xml": wordpress({"content": content})}).splitlines()
+    assert ["import from the site's URL" in line for line in report] == [True] * 3
 
 
 def test_footnotes_are_inserted_at_their_block(render):

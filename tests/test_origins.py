@@ -84,33 +84,36 @@ def test_moved_article_is_found(importer, tmp_path, before, after):
     stored = importer.only()
     for name in before:
         (tmp_path / name).unlink()
-    assert publish(importer, after) == {"changed": 1}
+    assert publish(importer, after, "--unpublish-missing") == {"changed": 1}
     assert importer.only()["id"] == stored["id"]
     assert importer.only()["sourceKey"] != stored["sourceKey"]
     assert publish(importer, after) == {"unchanged": 1}
 
 
 @pytest.mark.parametrize(
-    ("after", "new"),
+    ("after", "expected"),
     [
-        ({"posts/new.md": post(title="Other")}, 1),  # with the same date
-        ({"posts/new.md": post(date="2026-02-02")}, 1),
-        ({"posts/new.md": post(title="Twins")}, 1),  # two stored ones have this title and date
-        ({"posts/new.md": post(), "posts/other.md": post()}, 2),  # either may have moved
-        ({"posts/new.md": post(), "posts/a.md": post()}, 1),  # nothing is missing
+        ({"posts/new.md": post(title="Other")}, {"new": 1}),  # with the same date
+        ({"posts/new.md": post("slug: a", title="Other")}, {"left alone": 1}),
+        ({"posts/new.md": post(date="2026-02-02")}, {"new": 1}),
+        ({"posts/new.md": post(title="Undated", date="")}, {"new": 1}),  # No date is the same as no other.
+        ({"posts/new.md": post(title="Twins")}, {"new": 1}),  # two stored ones have this title and date
+        ({"posts/new.md": post("slug: b", title="Twins")}, {"unchanged": 1}),  # only one has the slug, too
+        ({"posts/new.md": post(), "posts/other.md": post()}, {"new": 2}),  # either may have moved
+        ({"posts/new.md": post(), "posts/a.md": post()}, {"new": 1, "unchanged": 1}),  # nothing is missing
     ],
 )
-def test_article_is_new_if_it_may_be_another_one(importer, tmp_path, after, new):
-    publish(importer, {"posts/a.md": post(), "posts/b.md": post(title="Twins"), "posts/c.md": post(title="Twins")})
-    for name in "abc":
+def test_article_is_only_matched_if_no_other_one_may_be_meant(importer, tmp_path, after, expected):
+    twins = {f"posts/{name}.md": post(title="Twins") for name in "bc"}
+    publish(importer, {"posts/a.md": post(), "posts/d.md": post(title="Undated", date="")} | twins)
+    for name in "abcd":
         (tmp_path / f"posts/{name}.md").unlink()
-    assert publish(importer, after)["new"] == new
+    assert publish(importer, after) == expected
 
 
-def test_draft_that_is_yours_is_not_matched_by_its_slug(importer):
-    publish(importer, {"posts/a.md": post()})
-    importer.run("unpublish", "a")
-    (importer.folder / "posts/a.md").unlink()
+@pytest.mark.parametrize("flag", ["textEdited", "publicationEdited"])
+def test_draft_that_is_yours_is_not_matched_by_its_slug(importer, save, flag):
+    save(minimal_json(1, slug="a", status="draft", source="markdown", sourceKey="a") | {flag: True})
     new = {"posts/b.md": post("slug: a", title="B", date="2026-02-02")}
     assert publish(importer, new) == {"left alone": 1}
 
@@ -236,6 +239,11 @@ def test_repeated_slug_without_different_dates_is_an_error(importer, year):
     assert counts(importer.run("import", "1", "2", "--skip-invalid")) == {"unchanged": 1, "invalid": 1}
 
 
+def test_date_that_would_make_a_slug_too_long_is_an_error(importer):
+    files = {f"{year}/{year}.md": post(f"slug: {'x' * 195}", date=f"{year}-01-01") for year in (2021, 2022)}
+    assert importer.rejects(files).startswith("2022/2022.md")
+
+
 def test_published_article_gets_the_slug_before_a_draft(importer):
     draft = {"posts/a.md": post("slug: menu\ndraft: true", title="Old", date="2020-01-01")}
     publish(importer, draft | {"posts/b.md": post("slug: menu", title="New")})
@@ -272,15 +280,15 @@ def test_record_is_found_by_id_or_else_by_slug(importer, save, record, slug):
     assert changed["id"] == stored[slug] if slug else changed["id"] not in stored.values()
 
 
-@pytest.mark.parametrize("key", ["id", "slug"])
-def test_own_article_belongs_to_a_named_source_from_then_on(importer, save, key):
-    """It has the same id or, if the record has none, the same slug."""
+@pytest.mark.parametrize(("key", "status"), [("id", "draft"), ("slug", "pending")])
+def test_own_article_belongs_to_a_named_source_from_then_on(importer, save, key, status):
+    """It has the same id or, if the record has none, the same slug. Both statuses withhold it."""
     save(minimal_json(1))
     feed = {"feed.json": json.dumps([minimal_json(1, id="id-0001" if key == "id" else None)])}
     result = importer.run("import", feed, "--source", "shop")
     assert (counts(result), "slug-1: source" in result.stdout) == ({"changed": 1}, True)
     assert origin_of(importer.only()) == ("shop", "id-0001" if key == "id" else "slug-1")
-    importer.run("import", {"feed.json": json.dumps([minimal_json(1, status="draft")])}, "--source", "shop")
+    importer.run("import", {"feed.json": json.dumps([minimal_json(1, status=status)])}, "--source", "shop")
     assert importer.states() == {"slug-1": "draft"}
 
 

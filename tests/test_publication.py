@@ -212,6 +212,12 @@ def test_import_that_changes_more_than_a_quarter_needs_yes(importer, change, num
     assert importer.articles() != before
 
 
+def test_articles_that_keep_their_slugs_and_dates_are_not_replaced(importer):
+    for title in ("Old", "New"):
+        result = importer.run("import", {"a.csv": HEAD + table(TWELVE, f"{PAST},no", title)})
+    assert counts(result) == {"changed": 12}
+
+
 def test_articles_whose_text_is_yours_are_not_replaced(importer, save):
     importer.run("import", {"a.csv": HEAD + table(TWELVE, f"{PAST},no")}, "--publish")
     save(*(article | {"metaTitle": "Mine"} for article in importer.articles().values()))
@@ -221,11 +227,11 @@ def test_articles_whose_text_is_yours_are_not_replaced(importer, save):
 
 
 def test_each_source_has_its_own_limit(importer):
-    """A large source does not cover for a small one."""
+    """A large source does not cover for a small one, whose articles may be scheduled."""
     importer.run("import", published(*TWELVE), "--publish")
-    small = {f"small/b{number}.md": post(date=PAST) for number in range(3)}
+    small = {f"small/b{number}.md": post(date=FUTURE) for number in range(3)}
     importer.run("import", small, "--source", "small", "--publish")
-    drafts = {name: post("draft: true", date=PAST) for name in small}
+    drafts = {name: post("draft: true", date=FUTURE) for name in small}
     assert importer.run("import", drafts, "--source", "small").exit_code == 1
 
 

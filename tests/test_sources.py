@@ -75,6 +75,8 @@ DOCTYPE = '<!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><r
         ("a/b.md", "---\nlayout: page\n---\nNot found", ", slug 'b': title: "),
         ("a/b.md", "---\ntitle: Menu: x\n---\n", ", line 2: The front matter must be YAML"),
         ("a/b.md", "---\na: &a [x]\nb: [*a, *a]\n---\n", ", line 2: The front matter must not use"),
+        ("a/b.md", "---\ntitle: !x A\n---\n", ", line 2: The front matter must not use"),
+        ("a/b.md", "---\na: " + "[" * 2000 + "\n---\n", ", line 2: The front matter must not use"),
         ("a/b.md", "---\ntitle: x\n--- x\n" * 100_000, "YAML"),
         (
             "a/b.md",
@@ -217,6 +219,7 @@ CHANGES = {  # of a list while its two pages are read
     "0 is withdrawn, and 150 published": [page(range(100), 150), page(range(101, 151), 150), sitemap(range(1, 151))],
     "all are withdrawn": [page(range(100), 150), page([], 150)],
     "99 is published": [page(range(99), 99), sitemap(range(100))],
+    "150 is published, and withdrawn": [page(range(100), 150), page(range(100, 150), 151), sitemap(range(150))],
     "149 moves": [page(range(150), 151), page([149], 151), sitemap(range(150))],
 }
 

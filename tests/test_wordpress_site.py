@@ -1,8 +1,8 @@
 """Import from a WordPress site by its REST API, here a fake one with faults; tests/integration has a real one."""
 
 import json
-from datetime import UTC
 from urllib.parse import parse_qs, urlsplit
+from zoneinfo import ZoneInfo
 
 import pytest
 from importer import fake_server
@@ -11,7 +11,7 @@ from converters import http_client
 from converters.source_articles import SourceError, SourceOptions, Subject
 from converters.wordpress.site import find_api, read_site
 
-OPTIONS = SourceOptions("", UTC)
+OPTIONS = SourceOptions("", ZoneInfo("Asia/Tokyo"))  # WordPress sends UTC
 TERMS = {"categories": [{"id": 1, "name": "Food &amp; Drink"}], "tags": [{"id": n, "name": f"t{n}"} for n in (2, 3)]}
 TYPES = {"post": {"rest_base": "posts"}, "news": {"rest_base": "company-news"}, "wp_block": {"rest_base": "blocks"}}
 
@@ -154,6 +154,14 @@ def test_closed_list_of_authors_is_reported(fake):
     assert notes(article) == {(Subject.APPEARANCE, "Authors")}
 
 
+def test_stored_authors_stay_if_their_list_is_closed(fake, importer):
+    fake.post(1)
+    importer.imports(fake.url)
+    fake.post(1, html="New", _embedded={})
+    importer.imports(fake.url)
+    assert importer.only().items() >= {"contentHtml": "New", "authors": ["Ann & Bo"]}.items()
+
+
 PICTURE = '<img src="https://a.example/b">'
 NOISE = [
     ('<figure data-wp-context="{&quot;id&quot;:1}" data-wp-init>a</figure>', "<figure data-wp-init>a</figure>"),
@@ -202,7 +210,7 @@ FAULTS = [  # path, response, and what the error names
     (LIST, (200, {"X-WP-Total": "2"}, '[{"id": 1}]'), "changed"),
     (LIST, (200, {"X-WP-Total": "2"}, '[{"id": 1}, {"id": 1}]'), "changed"),
     (POST, (404, {}, ""), "Post 1: .*404"),
-    (LIST, (401, {}, ""), "401.*anonymous.*export"),
+    (LIST, (403, {}, ""), "403.*anonymous.*export"),
     (POST, (401, {}, ""), "Post 1: .*401.*withdrawn"),
     (POST, (200, {}, '{"id": 1}'), "Post 1: .*title"),
     (POST, (302, {"Location": "https://other.example/"}, ""), "Post 1: .*https://other.example/"),
