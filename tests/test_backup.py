@@ -68,7 +68,7 @@ def test_restore_needs_yes_and_reports_what_it_exposes_again(run, backup, client
     assert (again.exit_code, again.stderr) == (0, f"Restored from {backup}.\n")
 
 
-def test_restore_reports_a_valid_key_although_another_one_has_its_id(run, backup, sql):
+def test_restore_reports_a_valid_key_whose_id_another_one_has(run, backup, sql):
     assert run("keys", "revoke", "1").exit_code == 0
     sql("UPDATE api_key SET id = 2")
     assert run("keys", "create", "Acme").exit_code == 0

@@ -136,7 +136,7 @@ def details(article, kind):
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
-def test_dates_and_statements_say_whether_an_article_is_published(read, claim):
+def test_dates_and_statements_decide_about_publication(read, claim):
     for fields in CLAIMS[claim]:
         article = read(fields)
         assert (article.claim, details(article, NOT_UNDERSTOOD)) == (claim, []), fields

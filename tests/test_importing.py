@@ -361,7 +361,7 @@ def test_dry_run_takes_no_lock(app, save, database):
     assert "1 new, 1 changed, 0 unchanged" in result.stdout
 
 
-def test_report_names_hidden_articles_first_and_the_old_site_last(importer):
+def test_report_begins_with_what_may_be_hidden(importer):
     files = {"posts/a.md": post("", "[gallery ids=1] [b](/b)"), "posts/b.md": post("audience: members", "Text")}
     report = importer.imports(files)
     words = ["members", "gallery", "--site"]

@@ -212,7 +212,7 @@ def test_import_that_changes_more_than_a_quarter_needs_yes(importer, change, num
     assert importer.articles() != before
 
 
-def test_articles_that_keep_their_slugs_and_dates_are_not_replaced(importer):
+def test_new_titles_alone_do_not_replace_articles(importer):
     for title in ("Old", "New"):
         result = importer.run("import", {"a.csv": HEAD + table(TWELVE, f"{PAST},no", title)})
     assert counts(result) == {"changed": 12}

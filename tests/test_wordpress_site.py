@@ -189,7 +189,7 @@ def test_other_type_is_read_from_the_base_that_the_site_names(fake):
 
 
 @pytest.mark.parametrize(("post_type", "named"), [("recipe", r"\(post, news\)"), ("post", r"\(news\)")])
-def test_site_without_posts_of_the_type_is_an_error_that_names_others(fake, post_type, named):
+def test_site_without_posts_of_the_type_names_others(fake, post_type, named):
     with pytest.raises(SourceError, match=named):
         fake.read(OPTIONS._replace(post_type=post_type))
 

@@ -22,6 +22,7 @@ DATABASE_ERROR_HINTS = {
     "malformed": "The file is corrupt: restore a backup.",
     "disk": "Nothing was written: check whether the disk is full or broken.",
 }
+FILE_HINT = "Check the path, its permissions, and whether the disk is full."
 
 
 class Interrupted(click.ClickException):
@@ -56,8 +57,7 @@ def report_errors() -> Iterator[None]:
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that flushing stdout at exit does not fail again
         name = printable(str(error.filename)) if error.filename else "the output"
-        advice = "Check the path, its permissions, and whether the disk is full."
-        raise click.ClickException(f"Cannot read or write {name} ({error.strerror}). {advice}") from error
+        raise click.ClickException(f"Cannot read or write {name} ({error.strerror}). {FILE_HINT}") from error
     except Exception as error:
         if current_app.config["LOG_LEVEL"] == "debug":
             raise
