@@ -13,6 +13,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import Row
@@ -52,9 +53,9 @@ def match_articles(
         matcher.reject_taken_origin(article)
     missing = [row for row in stored if checked.is_missing(Origin(row.source, row.source_key))]
     drafts = [row for row in missing if row.status == "draft" and not (row.text_edited or row.publication_edited)]
-    matcher.match_alike(articles, missing, _all_values)
-    matcher.match_alike(articles, missing, _title_and_another)
-    matcher.match_alike(articles, drafts, _slug)
+    matcher.match_alike(articles, missing, _slug_title_and_date)
+    matcher.match_alike(articles, missing, _title_and_slug_or_date)
+    matcher.match_alike(articles, drafts, _slug_only)
     return matcher.matches, matcher.problems
 
 
@@ -114,16 +115,15 @@ class _Matcher:
                 for slug in {row.slug, APPENDED_DATE.sub("", row.slug)}:
                     for trait in find_traits(slug, row.title, row.published_at):
                         by_trait[row.source, trait].append(row)
-        alike: dict[SourceArticle, dict[int, StoredArticle]] = {}
-        times_found: Counter[int] = Counter()
+        pairs: dict[tuple[SourceArticle, int], StoredArticle] = {}
         for article in articles:
             if article.origin and article not in self.matches:
-                traits = find_traits(article.row["slug"], article.row["title"], article.row.get("published_at"))
-                alike[article] = {row.pk: row for trait in traits for row in by_trait[article.origin.source, trait]}
-                times_found.update(alike[article].keys())
-        for article, rows in alike.items():
-            if len(rows) == 1 and times_found[next(iter(rows))] == 1:
-                self._match(article, *rows.values())
+                for trait in find_traits(article.row["slug"], article.row["title"], article.row.get("published_at")):
+                    pairs |= {(article, row.pk): row for row in by_trait[article.origin.source, trait]}
+        times_paired = Counter(chain.from_iterable(pairs))  # by article, and by pk
+        for (article, pk), row in pairs.items():
+            if times_paired[article] == times_paired[pk] == 1:
+                self._match(article, row)
 
     def _match(self, article: SourceArticle, stored: StoredArticle) -> None:
         self.matches[article] = stored
@@ -134,13 +134,13 @@ class _Matcher:
 
 
 # No date is the same as no other.
-def _all_values(slug: str, title: str, date: datetime | None) -> list[Hashable]:
+def _slug_title_and_date(slug: str, title: str, date: datetime | None) -> list[Hashable]:
     return [(slug, title, date)] if date else []
 
 
-def _title_and_another(slug: str, title: str, date: datetime | None) -> list[Hashable]:
+def _title_and_slug_or_date(slug: str, title: str, date: datetime | None) -> list[Hashable]:
     return [(title, slug), (title, date)] if date else [(title, slug)]
 
 
-def _slug(slug: str, _title: str, _date: datetime | None) -> list[Hashable]:
+def _slug_only(slug: str, _title: str, _date: datetime | None) -> list[Hashable]:
     return [slug]

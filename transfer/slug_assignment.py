@@ -45,7 +45,7 @@ class SlugAssignment:
         self._add([article for article in by_rank if article not in matches])
 
     def _rename(self, articles: Iterable[SourceArticle]) -> None:
-        """Assign the new slugs of stored articles, until nobody loses one to another article that keeps it."""
+        """Assign the new slugs of stored articles, until nobody loses one to an article that keeps it."""
         claims: dict[str, SourceArticle] = {}
         for article in articles:
             slug = self._wanted_slug(article)
@@ -53,15 +53,16 @@ class SlugAssignment:
                 self.slugs[article] = slug
             else:
                 self._keep_old_slug(article, claims[slug].row["title"])
+        while losers := self._find_losers():  # they keep their old slugs, which others may want
+            for article, keeper in losers:
+                self._keep_old_slug(article, keeper.title)
+
+    def _find_losers(self) -> list[tuple[SourceArticle, StoredArticle]]:
+        """Return the articles whose new slugs others keep, and those others."""
         slugs = self._slugs_by_pk()
-        keepers = [stored for stored in self._stored if slugs[stored.pk] == stored.slug]
-        while keepers:
-            keeper = keepers.pop()
-            loser = claims.get(keeper.slug)
-            if loser and self._matches[loser] is not keeper:
-                del claims[keeper.slug]
-                self._keep_old_slug(loser, keeper.title)
-                keepers.append(self._matches[loser])  # it keeps its old slug, which another article may want
+        keepers = {stored.slug: stored for stored in self._stored if slugs[stored.pk] == stored.slug}
+        found = [(article, keepers.get(slug, self._matches[article])) for article, slug in self.slugs.items()]
+        return [(article, keeper) for article, keeper in found if keeper is not self._matches[article]]
 
     def _slugs_by_pk(self) -> dict[int, str]:
         """Return the slugs of the stored articles after the import."""
