@@ -23,7 +23,7 @@ from schema_fields import format_timestamp
 from schemas import ArticleImportSchema
 from transfer.article_files import EXPORTED_FIELDS, format_article, parse_own_file
 from transfer.checks import CheckedArticles, check_articles
-from transfer.imports import report_notes, write_articles
+from transfer.imports import write_articles
 from transfer.plan import ImportOptions
 from transfer.records import export_articles
 from transfer.report import ImportReport
@@ -107,7 +107,6 @@ def _create(path: str, original: ExportedArticle, owner: Customer) -> None:
     with command_session(writes=True):
         result = write_articles(get_customer_again(owner), checked, report, ImportOptions())
     echo(f"{result.new[0]}: new")
-    report_notes(result, report, dry_run=False)
     print_result(result, report, dry_run=False)
 
 
@@ -126,7 +125,6 @@ def _change(path: str, original: ExportedArticle, articles: list[Any], owner: Cu
             raise click.ClickException(CHANGED)
         result = write_articles(customer, checked, report, ImportOptions(takes_flags=True))
         changed = _read_article(customer, articles)
-    report_notes(result, report, dry_run=False)
     print_result(result, report, dry_run=False)
     if yours := [name for flag, name in FLAGS.items() if changed.get(flag) and not original.get(flag)]:
         advice = "To let them change it again, set textEdited or publicationEdited to false."

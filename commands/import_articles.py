@@ -20,7 +20,7 @@ from settings import load_environment
 from storage.new_files import create_new_file
 from transfer import SuspiciousImportError
 from transfer.checks import CheckedArticles, check_articles
-from transfer.imports import find_waiting, report_notes, write_articles
+from transfer.imports import find_waiting, write_articles
 from transfer.plan import ImportOptions
 from transfer.redirects import list_redirects
 from transfer.remote import find_filters, find_hosts
@@ -91,7 +91,6 @@ def import_articles(
     except KeyboardInterrupt as error:
         raise Interrupted("nothing was written.") from error
     result = _write(owner, checked, report, writing, redirects)
-    report_notes(result, report, dry_run=writing.dry_run)
     print_result(result, report, dry_run=writing.dry_run)
     if waiting := find_waiting(result):
         print_waiting(len(waiting), customer)

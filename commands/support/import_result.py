@@ -4,6 +4,7 @@ import shlex
 
 from commands.support.terminal import echo, format_article_count
 from models import PUBLICATION_STATES
+from transfer.imports import report_notes
 from transfer.report import ImportReport, shorten_line
 from transfer.writer import ImportResult
 
@@ -12,6 +13,7 @@ MAX_CHANGES = 20  # articles whose changes are shown
 
 def print_result(result: ImportResult, report: ImportReport, *, dry_run: bool) -> None:
     """Print the report and the summary. If nothing changed, only open decisions are printed."""
+    report_notes(result, report, dry_run=dry_run)
     counts = result.counts
     for line in report.note_lines(only_undecided=not (result.has_changes or dry_run)):
         echo(line, err=True)

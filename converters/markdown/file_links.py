@@ -34,7 +34,7 @@ class FileUrls(ArticleUrls):
         """Return the new URL of a link, and its target. The URL of a file stays until the slugs are known."""
         if NOT_RELATIVE.match(url):
             return super().change_link(url)
-        path = unquote(unescape(re.split("[?#]", url, maxsplit=1)[0]))
+        path = _file_path(url)
         if path.lower().endswith(ARTICLE_SUFFIXES):
             root = self.folder.root
             below = path.lstrip("/")
@@ -50,7 +50,7 @@ class FileUrls(ArticleUrls):
         """Return the new URL of a picture. One with a path below the imported folder moves with the folder."""
         if NOT_RELATIVE.match(url) or url.startswith("/"):
             return super().change_picture(url, is_shown=is_shown)
-        path = unquote(unescape(re.split("[?#]", url, maxsplit=1)[0]))
+        path = _file_path(url)
         below = os.path.normpath(self.path.parent.relative_to(self.folder.root) / path)
         is_outside = below.startswith(os.path.join("..", ""))
         if is_outside:
@@ -58,3 +58,8 @@ class FileUrls(ArticleUrls):
         if self.site.pictures_url:
             return f"{self.site.pictures_url}/{quote(Path(below).as_posix(), errors='replace')}"
         return super().change_picture(url, is_shown=is_shown)
+
+
+def _file_path(url: str) -> str:
+    """Return the path of the file that a relative URL in HTML names."""
+    return unquote(unescape(re.split("[?#]", url, maxsplit=1)[0]))
