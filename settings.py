@@ -18,7 +18,7 @@ from marshmallow import EXCLUDE, Schema, ValidationError, fields
 from schema_fields import WholeNumber, one_of, parse_time_zone, validate_site
 
 SERVICE_NAME = "Article Delivery API"
-__version__ = "3.0.0"
+__version__ = "4.0.0"
 
 PROJECT_FOLDER = Path(__file__).resolve().parent
 ENV_FILE = PROJECT_FOLDER / ".env"

@@ -42,7 +42,8 @@ def test_readme_quick_start_gives_the_shown_response(app, monkeypatch):
 def test_version_is_the_same_everywhere(client):
     assert CliRunner().invoke(main, ["--version"]).stdout == f"Article Delivery API {__version__}\n"
     assert client.get("/openapi.json").get_json()["info"]["version"] == __version__
-    assert f"\n## [{__version__}] - " in read_page("CHANGELOG")
+    latest = re.search(r"^## \[(.+)\] - \d{4}-\d\d-\d\d$", read_page("CHANGELOG"), re.MULTILINE)
+    assert latest[1] == __version__
 
 
 def test_readme_lists_each_setting_with_its_default():
